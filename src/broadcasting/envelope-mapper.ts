@@ -66,8 +66,8 @@ export interface SessionTotals {
   /** Number of the last event that is counted. */
   readonly seq: number;
   readonly status: string;
-  /** Tokens of all recorded steps. */
-  readonly usage: object;
+  /** Tokens of all recorded steps; absent if there is none. */
+  readonly usage?: object | undefined;
   /** The last execution; absent if none has started. */
   readonly execution?:
     { readonly id: string; readonly startedAt: number; readonly stepCount: number; readonly durationMs: number } | undefined;
@@ -132,7 +132,7 @@ function toTotalsData({ seq, status, usage, execution }: SessionTotals): JsonObj
     step_count: execution.stepCount,
     duration_ms: Math.round(execution.durationMs),
   };
-  return { seq, status, usage: toSnakeCounts(usage), ...last };
+  return { seq, status, ...(usage !== undefined && { usage: toSnakeCounts(usage) }), ...last };
 }
 
 class Mapper implements EnvelopeMapper {

@@ -8,6 +8,7 @@ import type { ViewWait } from './derive-waits.ts';
 import { deriveWaits, isSnapshotNewer } from './derive-waits.ts';
 import type { ViewWhy } from './derive-why.ts';
 import { deriveWhy } from './derive-why.ts';
+import { getShown } from './drop-over.ts';
 import type { ViewUsage } from './execution-facts.ts';
 import { getText, isRoot } from './fields.ts';
 import { getNeededTotals } from './head-totals.ts';
@@ -48,12 +49,14 @@ function toGaps({ known, head, cuts, open }: ViewState): readonly ViewGap[] {
   return [
     ...findMissing(known, head).map(({ first, last }) => ({ type: 'events' as const, after_seq: first - 1, to_seq: last })),
     ...[...cuts.values()].sort((one, other) => one.seq - other.seq).map(({ seq, part }) => ({ type: 'payload' as const, seq, part })),
-    ...[...open.texts.values()].flatMap(findTextGaps),
+    ...getShown(open).texts.flatMap(findTextGaps),
   ];
 }
 
-const isOpen = ({ open }: ViewState): boolean =>
-  [...open.items.values()].some(isRoot) || [...open.texts.values()].some(({ source }) => isRoot(source));
+function isOpen({ open }: ViewState): boolean {
+  const { items, texts } = getShown(open);
+  return items.some(isRoot) || texts.some(({ source }) => isRoot(source));
+}
 
 function getStatus(state: ViewState): string {
   const { lastStatus, lastInput, snapshot } = state;

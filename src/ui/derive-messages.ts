@@ -8,8 +8,10 @@ import type { BlockList, BlockPage } from './block-list.ts';
 import type { BlockContent } from './block-messages.ts';
 import { toBlockMessages } from './block-messages.ts';
 import type { FindResolution } from './call-messages.ts';
+import { getShown } from './drop-over.ts';
 import { getText } from './fields.ts';
 import type { ViewMessage } from './message.ts';
+import { compareOpen } from './open-items.ts';
 import type { ViewState } from './view-state.ts';
 
 type Resolutions = ViewState['resolutions'];
@@ -66,11 +68,6 @@ interface OpenBlock extends BlockContent {
   text?: BlockContent['text'];
 }
 
-const compareOpen = (one: EventEnvelope, other: EventEnvelope): number => {
-  if (one.timestamp !== other.timestamp) return one.timestamp < other.timestamp ? -1 : 1;
-  return (one.index ?? 0) - (other.index ?? 0) || one.part - other.part;
-};
-
 const isEarlier = (one: OpenBlock, other: OpenBlock): boolean => one.at < other.at || (one.at === other.at && one.key < other.key);
 
 /** Groups open envelopes and texts by block. */
@@ -83,8 +80,9 @@ function groupOpen({ open }: ViewState): ReadonlyMap<string, OpenBlock> {
     if (envelope.timestamp < block.at) block.at = envelope.timestamp;
     return block;
   };
-  for (const item of [...open.items.values()].sort(compareOpen)) findBlock(item).envelopes.push(item);
-  for (const text of open.texts.values()) findBlock(text.source).text = text;
+  const { items, texts } = getShown(open);
+  for (const item of [...items].sort(compareOpen)) findBlock(item).envelopes.push(item);
+  for (const text of texts) findBlock(text.source).text = text;
   return blocks;
 }
 

@@ -20,7 +20,7 @@ const unlock = defineTool({ name: 'unlock', description: 'Unlocks.', input, need
 /** Repeats what it is told; `unlock` calls a tool whose arguments are secret. */
 function openDesk(): Promise<Site> {
   const answer = (text: string, isDone: boolean): ScriptedAnswer =>
-    text === 'unlock' && !isDone ? { toolCalls: [{ name: 'unlock', args: { password: 'hunter2' } }] } : `You said: ${text}`;
+    text === 'unlock' && !isDone ? { toolCalls: [{ name: 'unlock', args: { password: 'hunter2' } }] } : { text: `You said: ${text}` };
   const model = scriptedModel(
     [({ messages }) => answer(messages.findLast((each) => each.isUser())?.text ?? '', messages.at(-1)?.isTool() === true)],
     { repeatLast: true },
@@ -28,13 +28,16 @@ function openDesk(): Promise<Site> {
   return openSite({ agents: [createAgent({ id: 'desk', model, tools: [unlock] })] });
 }
 
+const toAddress = (url: Parameters<Fetch>[0]): URL => new URL(url instanceof Request ? url.url : url.toString());
+const readText = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 const isStream = (init: RequestInit | undefined): boolean => new Headers(init?.headers).get('accept') === 'text/event-stream';
 
 /** Makes requests as a caller. */
 const createFetch =
   (caller: string, asked: string[] = []): Fetch =>
   (url, init = {}) => {
-    asked.push(new URL(url instanceof Request ? url.url : url.toString()).pathname);
+    asked.push(toAddress(url).pathname);
     const headers = new Headers(init.headers);
     headers.set('x-caller', caller);
     return globalThis.fetch(url, { ...init, headers });
@@ -149,7 +152,7 @@ describe('a proxy that holds streams back', () => {
     const pages: string[] = [];
     const base = createFetch(ann);
     const fetch: Fetch = async (url, init) => {
-      if (!isStream(init)) pages.push(String(url));
+      if (!isStream(init)) pages.push(toAddress(url).search);
       if (!isStream(init) || !isHeld) return base(url, init);
       return new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
     };
@@ -197,7 +200,7 @@ describe('a session that is deleted', () => {
     // The stream stays open, and loses an event; whoever fetches it learns that the session is gone.
     const fetch: Fetch = async (url, init) => {
       if (isStream(init)) return dropFrames(await base(url, init), (frame) => frame.includes('agent.step.started'));
-      pages.push(String(url));
+      pages.push(toAddress(url).search);
       return new Response('{"error":{"code":"unknown-session","message":"Gone."}}', { status: 404 });
     };
     const view = open(site, id, { fetch, clock });
@@ -218,7 +221,7 @@ describe('a stream that loses events', () => {
     const base = createFetch(ann);
     const fetch: Fetch = async (url, init) => {
       if (isStream(init)) return dropFrames(await base(url, init), (frame) => frame.includes('agent.step.started'));
-      pages.push(Number(new URL(String(url)).searchParams.get('before')));
+      pages.push(Number(toAddress(url).searchParams.get('before')));
       return base(url, init);
     };
     const view = open(site, id, { fetch });
@@ -244,10 +247,10 @@ describe('a server that starts again with another secret', () => {
     const wait = view.current.view.waits[0]!;
     const shown = await view.readWait(wait.wait_id);
     handle = handlers[1]!;
-    const stale = view.approve({ wait_id: wait.wait_id, digest: String(shown['digest']) }, { seen: String(shown['seen']) });
+    const stale = view.approve({ wait_id: wait.wait_id, digest: readText(shown['digest']) }, { seen: readText(shown['seen']) });
     await expect(stale).rejects.toMatchObject({ status: 428, serverCode: 'hidden-arguments' });
     const again = await view.readWait(wait.wait_id);
-    await view.approve({ wait_id: wait.wait_id, digest: String(again['digest']) }, { seen: String(again['seen']) });
+    await view.approve({ wait_id: wait.wait_id, digest: readText(again['digest']) }, { seen: readText(again['seen']) });
     await until(() => expect(view.current.view.status).toBe('completed'));
   });
 });

@@ -6,7 +6,8 @@ import type { SessionTotals } from '../index.ts';
 export function toTotals({ status, lastSeq: seq, state }: Pick<Session, 'status' | 'lastSeq' | 'state'>): SessionTotals {
   const { executions } = state.session;
   const last = executions.at(-1);
-  const usage = executions.reduce((sum, execution) => Usage.add(sum, execution.usage), Usage.none());
+  const hasSteps = executions.some(({ results }) => results.length > 0);
+  const usage = hasSteps ? executions.reduce((sum, execution) => Usage.add(sum, execution.usage), Usage.none()) : undefined;
   if (last?.id === undefined || last.startedAt === undefined) return { seq, status, usage };
   const steps = last.results.toArray();
   const durationMs = steps.reduce((sum, { timing }) => sum + timing.activeMs + timing.waitedMs, 0);
