@@ -1,4 +1,5 @@
 // A server of the Pusher protocol, clients of it, and sessions that are mirrored to it, for tests.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import LaravelEcho from 'laravel-echo';
 import PusherLibrary from 'pusher';
@@ -80,9 +81,11 @@ export interface MirrorOptions {
   readonly url: string;
   readonly broadcaster?: Partial<PusherBroadcasterOptions>;
   readonly handler?: Partial<SessionHandlerOptions>;
+  /** Answers a request in place of the handler of sessions, if it returns true. */
+  readonly serve?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-export async function openMirroredSite({ agents, url, broadcaster = {}, handler = {} }: MirrorOptions): Promise<MirroredSite> {
+export async function openMirroredSite({ agents, url, broadcaster = {}, handler = {}, serve }: MirrorOptions): Promise<MirroredSite> {
   const problems: unknown[] = [];
   const onProblem = (error: unknown): void => void problems.push(error);
   const reverb = createPusherBroadcaster({ ...app, url, onProblem, ...broadcaster });
@@ -97,5 +100,9 @@ export async function openMirroredSite({ agents, url, broadcaster = {}, handler 
     channels: createPusherChannels({ key, secret }),
     ...handler,
   });
-  return { url: await listen(createServer(toNodeListener(handle))), runtime, reverb, problems };
+  const serveSessions = toNodeListener(handle);
+  const server = createServer((request, response) => {
+    if (serve?.(request, response) !== true) serveSessions(request, response);
+  });
+  return { url: await listen(server), runtime, reverb, problems };
 }
