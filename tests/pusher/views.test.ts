@@ -176,6 +176,26 @@ describe('a view over a channel', () => {
     expect([page.streams.length, page.view.current.connection]).toEqual([2, 'live']);
   });
 
+  it('asks at once when the page wakes up', async () => {
+    const { server, site, state } = await openPlace();
+    await startSession(site);
+    const client = openClient(server, authorizedBy(site, ann));
+    const window = new EventTarget();
+    const page = openPage(site, 'one', { channel: pusherChannel(client), environment: { window } });
+    await page.until(() => expect(page.view.current.source).toBe('channel'));
+    state.isLost = () => true;
+    await site.runtime.send('one', 'Hello', { by });
+    window.dispatchEvent(new Event('focus'));
+    await until(() => expect(readTexts(page)).toEqual(['Hello', 'You said: Hello']));
+    state.isLost = () => false;
+    await page.view.send('More');
+    await page.until(() => expect(page.view.current.source).toBe('channel'));
+    client.disconnect();
+    expect(page.view.current.source).toBe('channel');
+    window.dispatchEvent(new Event('online'));
+    expect(page.view.current.source).toBe('stream');
+  });
+
   it('stays with the stream if the channel is refused', async () => {
     const { server, site } = await openPlace();
     await startSession(site);

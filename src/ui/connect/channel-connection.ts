@@ -50,8 +50,9 @@ export class ChannelConnection {
 
   /** The page woke up, or the network is back. */
   wake(): void {
-    if (this.#stream === undefined) void this.#check();
-    else this.#stream.wake();
+    if (this.#stream !== undefined) this.#stream.wake();
+    else if (this.#isUp) void this.#check();
+    else this.#openStream();
   }
 
   /** Text of the open step is missing. */
@@ -142,12 +143,11 @@ export class ChannelConnection {
     this.#cancelTimer();
     const news = await this.#readNews();
     if (this.#leaving.signal.aborted || this.#stream !== undefined) return;
-    if (news === 0) {
-      if (this.#isUp) this.#listen();
-      else this.#schedule(patienceMs, () => this.#openStream());
+    if (news === 0 && this.#isUp) {
+      this.#listen();
       return;
     }
-    this.#isDoubted = news !== undefined;
+    this.#isDoubted = news !== undefined && news > 0;
     this.#openStream();
     if (!this.#isDoubted) this.#leaveSoon();
   }
