@@ -6,7 +6,7 @@ import { isSnapshotNewer } from './derive-waits.ts';
 import { getAuthor, getObject, getText, getTexts } from './fields.ts';
 import type { Meter, StepDecision } from './meters.ts';
 import { readDecisions, readMeter } from './meters.ts';
-import { describeStop, describeWaitAction } from './sentences.ts';
+import { describeStop } from './sentences.ts';
 import type { ViewState } from './view-state.ts';
 
 /** A person's part in a decision. */
@@ -55,6 +55,27 @@ function describeStatus(data: JsonObject): string {
   const isDone = getText(data, 'status') === 'completed';
   const sentence = getText(data, 'sentence') ?? '';
   return getText(data, 'stop_reason') === undefined || isDone ? sentence : describeStop(data);
+}
+
+const grantNames: Readonly<Record<string, string>> = { wall: 'time', active: 'time', cost: 'money' };
+
+/** Says what somebody can do about a wait. */
+function describeWaitAction({ type, tool = 'the call', limit = '', participant, reason }: ViewWait): string {
+  switch (type) {
+    case 'approval':
+      return `Approve or reject ${tool}.`;
+    case 'client-tool':
+      return `Answer with the output of ${tool}.`;
+    case 'unknown-call':
+      return `Find out what ${tool} did, and answer with its true result.`;
+    case 'provider':
+      return 'Wait for the next try, or retry now.';
+    case 'grant':
+      return `Grant more ${grantNames[limit] ?? limit}, or cancel the run.`;
+    default:
+      if (reason === 'crash-loop') return 'Find out what ended the process, then resume or cancel the session.';
+      return participant === undefined ? 'Answer the question.' : `Answer for ${participant}.`;
+  }
 }
 
 /** Returns why the session is in its state. */

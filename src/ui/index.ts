@@ -10,7 +10,7 @@ export { RequestFailedError } from './connect/request-failed-error.ts';
 export type { AgentSnapshot } from './connect/view-holder.ts';
 export type { ViewClocks } from './derive-clocks.ts';
 export type { ViewWait } from './derive-waits.ts';
-export type { ViewDecider, ViewWhy } from './derive-why.ts';
+export type { ViewWhy } from './derive-why.ts';
 export type {
   AssistantViewMessage,
   StatusViewMessage,

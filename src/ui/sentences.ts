@@ -1,7 +1,6 @@
 // Sentences about calls and about the end of a run.
 import { StopReason } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import type { ViewWait } from './derive-waits.ts';
 import { getObject, getText } from './fields.ts';
 import type { Meter } from './meters.ts';
 import { readMeter } from './meters.ts';
@@ -45,27 +44,6 @@ const callStates: Readonly<Record<string, string>> = {
 
 /** Says what a call does, without its arguments or its result. */
 export const describeCall = (tool: string, status: string): string => `${tool} ${callStates[status] ?? 'failed'}`;
-
-const grantNames: Readonly<Record<string, string>> = { wall: 'time', active: 'time', cost: 'money' };
-
-/** Says what somebody can do about a wait. */
-export function describeWaitAction({ type, tool = 'the call', limit = '', participant, reason }: ViewWait): string {
-  switch (type) {
-    case 'approval':
-      return `Approve or reject ${tool}.`;
-    case 'client-tool':
-      return `Answer with the output of ${tool}.`;
-    case 'unknown-call':
-      return `Find out what ${tool} did, and answer with its true result.`;
-    case 'provider':
-      return 'Wait for the next try, or retry now.';
-    case 'grant':
-      return `Grant more ${grantNames[limit] ?? limit}, or cancel the run.`;
-    default:
-      if (reason === 'crash-loop') return 'Find out what ended the process, then resume or cancel the session.';
-      return participant === undefined ? 'Answer the question.' : `Answer for ${participant}.`;
-  }
-}
 
 /** True for a text that is JSON, or will be: a model that writes its calls as text. */
 export const isJsonLike = (text: string): boolean => /^\s*(?:```\w*\s*)?[{[]/.test(text);

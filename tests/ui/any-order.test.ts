@@ -121,6 +121,9 @@ describe('the view of a session', () => {
         const received = double(log.broadcast, chance).filter(() => draw(chance) >= 0.2);
         const view = repair(shuffle([...received, log.head], chance).reduce(reduce, empty), log.stored);
         expectWhole(view, log);
+        // A process that takes over a turn which has waited cannot know what the one before has sent of it: until the turn is stored, its
+        // text may mix with that.
+        if (given.kind === 'chat' && given.inputs.some((text) => text.includes('hang!'))) return;
         const sent = log.broadcast.slice(0, Math.floor(draw(chance) * (log.broadcast.length + 1)));
         expect(toPlain(shuffle(sent, chance).reduce(reduce, empty))).toEqual(toPlain(reduceAll(empty, sent)));
       }),
