@@ -27,7 +27,7 @@ const modules = [
   at('chat', 8),
   at('capabilities', 8, 'files', 'bash', 'definitions'),
   at('collaboration', 9),
-  at('broadcasting', 10, 'http', 'pusher', 'ag-ui', 'ui-message-stream'),
+  at('broadcasting', 10, 'http', 'pusher', 'pusher-server', 'ag-ui', 'ui-message-stream'),
   at('telemetry', 10, 'otel'),
   at('ui', 11, 'react'),
   at('page', 11),

@@ -12,6 +12,7 @@ import { Gate } from './authorization.ts';
 import type { ChannelTokens } from './channel-tokens.ts';
 import { createSignedTokens } from './channel-tokens.ts';
 import { createReporter, parseBasePath, parseCount, parseOrigins } from './parse-options.ts';
+import type { ChannelSigner } from './routes/channel-route.ts';
 import type { Signer } from './signer.ts';
 import { createSigner } from './signer.ts';
 
@@ -37,6 +38,8 @@ export interface SessionHandlerOptions {
   readonly origins?: readonly string[];
   /** Largest body that is read. @default 1_000_000 */
   readonly maxBodyBytes?: number;
+  /** Lets pages listen to the channels of sessions on another server: `createPusherChannels({ key, secret })`. @default no channels */
+  readonly channels?: ChannelSigner;
   /**
    * Key for tokens: a random string of 32 bytes or more, the same in every process that serves these sessions.
    * @default a random one, which ends with the process
@@ -71,6 +74,7 @@ export interface HandlerServices {
   readonly basePath: string;
   readonly origins: readonly string[];
   readonly maxBodyBytes: number;
+  readonly channels: ChannelSigner | undefined;
   readonly signer: Signer;
   readonly tokens: ChannelTokens;
   readonly slim: SlimAgentStateSerializer;
@@ -88,7 +92,7 @@ export interface HandlerServices {
 
 const known = [
   ...['authorize', 'newSession', 'basePath', 'origins', 'maxBodyBytes', 'secret', 'audience', 'slim', 'redactor', 'broadcast'],
-  ...['heartbeatMs', 'retryMs', 'maxStreamMs', 'maxBufferBytes', 'onProblem', 'clock'],
+  ...['heartbeatMs', 'retryMs', 'maxStreamMs', 'maxBufferBytes', 'onProblem', 'clock', 'channels'],
 ];
 
 /** Checks the options of createSessionHandler(). */
@@ -109,6 +113,7 @@ export function createServices(runtime: SessionRuntime, options: SessionHandlerO
     basePath: parseBasePath(options.basePath ?? ''),
     origins: parseOrigins(options.origins ?? []),
     maxBodyBytes: parseCount('maxBodyBytes', options.maxBodyBytes ?? 1_000_000),
+    channels: options.channels,
     signer,
     tokens: createSignedTokens({ signer, clock, ...(audience !== undefined && { audience }) }),
     slim: new SlimAgentStateSerializer(options.slim, { redactor }),

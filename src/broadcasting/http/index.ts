@@ -4,6 +4,7 @@ export type { ChannelGrant, ChannelToken, ChannelTokenOptions, ChannelTokens } f
 export { createChannelTokens } from './channel-tokens.ts';
 export type { NewSessionQuestion, SessionHandlerOptions } from './handler-options.ts';
 export { createSessionHandler } from './session-handler.ts';
+export type { ChannelSigner } from './routes/channel-route.ts';
 export { errorStatuses } from './statuses.ts';
 export { toNodeListener } from './to-node-listener.ts';
 export type { WebhookOptions } from './webhook/webhook.ts';

@@ -48,6 +48,7 @@ export const errorStatuses: Readonly<Record<string, ErrorStatus>> = {
   'not-waiting': { status: 409 },
   'origin-refused': { status: 403 },
   'participant-changed': failed,
+  'publish-failed': failed,
   'rate-limited': failed,
   'request-failed': failed,
   'request-reused': { status: 409 },
