@@ -34,7 +34,7 @@ assert.deepEqual([page.current.source, ...texts], ['channel', 'Hello?', 'Good mo
 process.stdout.write(`Over Reverb: ${texts.join(' – ')}\n`);
 page.close();
 pusher.disconnect();
-http.close();
+http.close().closeAllConnections();
 await runtime.drain();
 await reverb.close();
 await server.close();

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAgent } from '../../src/agent/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
@@ -123,8 +122,10 @@ describe('a run over AG-UI', () => {
     leaving.agent.abortRun();
     await aborted;
     const page = site.openPage('one');
+    const following = createSignal<undefined>();
+    page.agent.subscribe({ onRunStartedEvent: () => following.resolve(undefined) });
     const running = page.run();
-    await pause(20);
+    await following.promise;
     expect((await site.runtime.get('one')).status).toBe('in_progress');
     const stopped = await fetch(`${site.url}?threadId=one`, { method: 'DELETE', headers: { 'x-caller': ann } });
     expect(stopped.status).toBe(202);
@@ -143,8 +144,10 @@ describe('a run over AG-UI', () => {
     const running = page.run({ text: 'look 1; write one two@g three' });
     await begun.promise;
     const late = site.openPage('one');
+    const shown = createSignal<undefined>();
+    late.agent.subscribe({ onTextMessageContentEvent: () => shown.resolve(undefined) });
     const following = late.run();
-    await pause(20);
+    await shown.promise;
     site.open('g');
     expect([(await running).outcome, (await following).outcome]).toEqual(['success', 'success']);
     expect(late.agent.messages.map(({ role, content }) => [role, content])).toEqual(
@@ -190,8 +193,12 @@ describe('a run over AG-UI', () => {
     page.agent.subscribe({ onToolCallEndEvent: () => begun.resolve(undefined) });
     const running = page.run({ text: 'look 1@g; say First' });
     await begun.promise;
-    const joining = site.openPage('one').run({ text: 'say Both' });
-    await pause(20);
+    const tab = site.openPage('one');
+    const joined = createSignal<undefined>();
+    // The run of a message starts when the message is stored.
+    tab.agent.subscribe({ onRunStartedEvent: () => joined.resolve(undefined) });
+    const joining = tab.run({ text: 'say Both' });
+    await joined.promise;
     site.open('g');
     const [first, second] = await Promise.all([running, joining]);
     expect([first.outcome, second.outcome]).toEqual(['success', 'success']);
@@ -271,7 +278,6 @@ describe('a server that is stopped in mid-answer', () => {
     const running = page.run({ text: 'look 1@g; note 2; say Done' });
     await begun.promise;
     const restarting = site.restart();
-    await pause(10);
     site.open('g');
     const next = await restarting;
     expect(await running).toMatchObject({ outcome: 'error', error: { code: 'stream-ended' } });

@@ -12,7 +12,7 @@ import type { PusherBroadcaster, PusherBroadcasterOptions } from '../../src/broa
 import { createPusherBroadcaster, createPusherChannels } from '../../src/broadcasting/pusher/index.ts';
 import type { PusherServer, PusherServerOptions } from '../../src/broadcasting/pusher-server/index.ts';
 import { startPusherServer } from '../../src/broadcasting/pusher-server/index.ts';
-import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import type { Orchestrator } from '../../src/step-by-step/index.ts';
 import { authorize, listen, newSession } from '../http/stage.ts';
@@ -73,6 +73,8 @@ export interface MirroredSite {
   readonly runtime: EmbeddedRuntime;
   readonly reverb: PusherBroadcaster;
   readonly problems: readonly unknown[];
+  /** Stops the server, its runtime and its broadcaster. */
+  stop(): Promise<void>;
 }
 
 export interface MirrorOptions {
@@ -81,16 +83,20 @@ export interface MirrorOptions {
   readonly url: string;
   readonly broadcaster?: Partial<PusherBroadcasterOptions>;
   readonly handler?: Partial<SessionHandlerOptions>;
+  readonly runtime?: Partial<SessionRuntimeOptions>;
+  /** @default 0, one that is free */
+  readonly port?: number;
   /** Answers a request in place of the handler of sessions, if it returns true. */
   readonly serve?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-export async function openMirroredSite({ agents, url, broadcaster = {}, handler = {}, serve }: MirrorOptions): Promise<MirroredSite> {
+export async function openMirroredSite(options: MirrorOptions): Promise<MirroredSite> {
+  const { agents, url, broadcaster = {}, handler = {}, serve, port = 0 } = options;
   const problems: unknown[] = [];
   const onProblem = (error: unknown): void => void problems.push(error);
   const reverb = createPusherBroadcaster({ ...app, url, onProblem, ...broadcaster });
   onTestFinished(() => reverb.close(0));
-  const runtime = createSessionRuntime({ agents, store: createMemoryStore(), onEvent: reverb.broadcast });
+  const runtime = createSessionRuntime({ agents, store: createMemoryStore(), onEvent: reverb.broadcast, ...options.runtime });
   onTestFinished(() => runtime.drain({ timeoutMs: 0 }));
   const { key, secret } = app;
   const handle = createSessionHandler(runtime, {
@@ -104,5 +110,10 @@ export async function openMirroredSite({ agents, url, broadcaster = {}, handler 
   const server = createServer((request, response) => {
     if (serve?.(request, response) !== true) serveSessions(request, response);
   });
-  return { url: await listen(server), runtime, reverb, problems };
+  const stop = async (): Promise<void> => {
+    server.close().closeAllConnections();
+    await runtime.drain();
+    await reverb.close();
+  };
+  return { url: await listen(server, port), runtime, reverb, problems, stop };
 }

@@ -1,116 +1,12 @@
 // Live views over a channel: real sockets, real pusher-js, and a clock that the tests move.
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pusherChannel, toChannelName } from '../../src/broadcasting/pusher/index.ts';
-import type { PusherServer } from '../../src/broadcasting/pusher-server/index.ts';
 import { createChat, llmParticipant } from '../../src/chat/index.ts';
-import { createAgent } from '../../src/entry/index.ts';
-import type { FakeClock } from '../../src/lib/index.ts';
-import { createFakeClock, systemClock } from '../../src/lib/index.ts';
+import { createFakeClock } from '../../src/lib/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { defineTool } from '../../src/tools/index.ts';
-import type { AgentViewOptions, LiveAgentView } from '../../src/ui/index.ts';
-import { createAgentView } from '../../src/ui/index.ts';
-import { ann, bob, eve } from '../http/stage.ts';
-import type { MirroredSite, MirrorOptions } from './stage.ts';
-import { authorizedBy, openClient, openEcho, openLibrary, openMirroredSite, startServer, until } from './stage.ts';
-
-const by = { id: 'ann', kind: 'user' };
-
-const pay = defineTool({
-  name: 'pay',
-  description: 'Pays.',
-  input: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const,
-  needsApproval: true,
-  run: ({ amount }) => ({ paid: amount }),
-});
-
-interface Gate {
-  readonly passed: Promise<void>;
-  readonly open: () => void;
-}
-
-function createGate(): Gate {
-  let open = (): void => undefined;
-  const passed = new Promise<void>((resolve) => (open = resolve));
-  return { passed, open };
-}
-
-/** An agent that repeats what it is told, in pieces, or pays if it is told to. */
-function createDesk(gates: { readonly first?: Promise<void>; readonly last?: Promise<void> } = {}) {
-  const write = async function* (text: string) {
-    yield 'You ';
-    await gates.first;
-    yield 'said: ';
-    await gates.last;
-    yield text;
-  };
-  const model = scriptedModel(
-    [
-      ({ messages }) => {
-        const text = messages.findLast((each) => each.isUser())?.text ?? '';
-        const isPaid = messages.at(-1)?.isTool() === true;
-        return text.startsWith('pay') && !isPaid ? { toolCalls: [{ name: 'pay', args: { amount: 5 } }] } : { chunks: write(text) };
-      },
-    ],
-    { repeatLast: true },
-  );
-  return createAgent({ id: 'desk', model, tools: [pay] });
-}
-
-/** A site, the server of its channels, and what passes between them. */
-async function openPlace({ now, ...options }: Partial<MirrorOptions> & { readonly now?: () => number } = {}) {
-  const server = await startServer({ clock: { ...systemClock, ...(now !== undefined && { now }) } });
-  /** Loses requests of the publisher if a test says so. */
-  const state = { isLost: (_body: string) => false };
-  const publish = (url: string, init: RequestInit): Promise<Response> =>
-    state.isLost(init.body as string) ? Promise.resolve(new Response('{}')) : fetch(url, init);
-  const site = await openMirroredSite({ agents: [createDesk()], url: server.url, broadcaster: { fetch: publish }, ...options });
-  return { server, site, state };
-}
-
-interface Page {
-  readonly view: LiveAgentView;
-  readonly clock: FakeClock;
-  /** Streams that were opened. */
-  readonly streams: string[];
-  /** Moves the clock until a check passes. */
-  readonly until: (check: () => void) => Promise<void>;
-}
-
-interface PageOptions extends Partial<AgentViewOptions> {
-  readonly caller?: string;
-}
-
-function openPage(site: MirroredSite, sessionId: string, { caller = ann, ...options }: PageOptions): Page {
-  const clock = createFakeClock();
-  const streams: string[] = [];
-  const view = createAgentView({
-    url: site.url,
-    sessionId,
-    clock,
-    fetch: (url, init = {}) => {
-      const headers = new Headers(init.headers);
-      headers.set('x-caller', caller);
-      if (headers.get('accept') === 'text/event-stream') streams.push(url instanceof Request ? url.url : url.toString());
-      return fetch(url, { ...init, headers });
-    },
-    ...options,
-  });
-  onTestFinished(() => view.close());
-  const tick = async (check: () => void): Promise<void> => {
-    await clock.advance(50);
-    check();
-  };
-  return { view, clock, streams, until: (check) => until(() => tick(check)) };
-}
-
-/** Opens a page that listens over pusher-js. */
-function openPusherPage(site: MirroredSite, server: Pick<PusherServer, 'host' | 'port'>, sessionId: string, caller = ann): Page {
-  return openPage(site, sessionId, { caller, channel: pusherChannel(openClient(server, authorizedBy(site, caller))) });
-}
-
-const startSession = (site: MirroredSite, id = 'one') => site.runtime.create({ id, tenant: 'north', owner: 'ann' }, { by });
-const readTexts = ({ view }: Page): readonly string[] => view.current.view.messages.map(({ text }) => text);
+import { ann, eve } from '../http/stage.ts';
+import { by, createDesk, createGate, openPage, openPlace, openPusherPage, readTexts, startSession } from './pages.ts';
+import { authorizedBy, openClient, openEcho, openLibrary, startServer, until } from './stage.ts';
 
 describe('a view over a channel', () => {
   it('begins with the stream, and leaves it once the channel delivers', async () => {
@@ -301,66 +197,6 @@ describe('a view over a channel', () => {
     await clock.advance(60_000);
     await page.until(() => expect(readTexts(page)).toEqual(texts.flatMap((text) => [text, `You said: ${text}`])));
     await page.until(() => expect(page.view.current).toMatchObject({ source: 'channel', view: { status: 'completed', gaps: [] } }));
-  });
-});
-
-describe('approvals of a view over a channel', () => {
-  it('are answered by a second page, and the first one shows it', async () => {
-    const { server, site } = await openPlace();
-    await startSession(site);
-    const [asking, deciding] = [openPusherPage(site, server, 'one'), openPusherPage(site, server, 'one', bob)];
-    for (const page of [asking, deciding]) await page.until(() => expect(page.view.current.source).toBe('channel'));
-    await asking.view.send('pay now');
-    for (const page of [asking, deciding]) await page.until(() => expect(page.view.current.view.waits).toMatchObject([{ tool: 'pay' }]));
-    const [wait] = deciding.view.current.view.waits;
-    await deciding.view.approve(wait!);
-    for (const page of [asking, deciding]) {
-      await page.until(() => expect(page.view.current.view).toMatchObject({ status: 'completed', waits: [], gaps: [] }));
-      expect(page.view.current.view.messages).toContainEqual(
-        expect.objectContaining({
-          role: 'tool',
-          tool_result: '{"paid":5}',
-          approval: expect.objectContaining({ status: 'approved' }) as object,
-        }),
-      );
-    }
-    await expect(asking.view.reject(wait!)).rejects.toMatchObject({ code: 'request-failed', status: 409 });
-    expect([asking.streams.length, deciding.streams.length]).toEqual([1, 1]);
-  });
-
-  it('are answered after a reload, with the reason that the model reads', async () => {
-    const { server, site } = await openPlace();
-    await startSession(site);
-    const before = openPusherPage(site, server, 'one');
-    await before.view.send('pay now');
-    await before.until(() => expect(before.view.current.view.waits).toHaveLength(1));
-    before.view.close();
-    const after = openPusherPage(site, server, 'one', bob);
-    await after.until(() => expect(after.view.current).toMatchObject({ source: 'channel', view: { waits: [{ tool: 'pay' }] } }));
-    await after.view.reject(after.view.current.view.waits[0]!, 'Too much.');
-    await after.until(() => expect(after.view.current.view).toMatchObject({ status: 'completed', waits: [] }));
-    expect(after.view.current.view.messages).toContainEqual(
-      expect.objectContaining({ role: 'tool', approval: expect.objectContaining({ status: 'rejected', reason: 'Too much.' }) as object }),
-    );
-  });
-
-  it('are superseded by a message, and edited by whoever decides', async () => {
-    const { server, site } = await openPlace();
-    await startSession(site);
-    const page = openPusherPage(site, server, 'one', bob);
-    await page.until(() => expect(page.view.current.source).toBe('channel'));
-    await site.runtime.send('one', 'pay now', { by });
-    await page.until(() => expect(page.view.current.view.waits).toHaveLength(1));
-    const [first] = page.view.current.view.waits;
-    await site.runtime.send('one', 'pay less', { by, whileWaiting: 'supersede' });
-    await page.until(() =>
-      expect(page.view.current.view.waits).toMatchObject([{ digest: expect.not.stringMatching(first?.digest ?? '') as string }]),
-    );
-    await expect(page.view.approve(first!)).rejects.toMatchObject({ status: 409 });
-    const [wait] = page.view.current.view.waits;
-    await page.view.approve(wait!, { args: { amount: 4 } });
-    await page.until(() => expect(page.view.current.view.status).toBe('completed'));
-    expect(page.view.current.view.messages).toContainEqual(expect.objectContaining({ tool_result: '{"paid":4}' }));
   });
 });
 
