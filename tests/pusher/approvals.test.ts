@@ -41,7 +41,8 @@ const isDone = (page: Page): Promise<void> =>
   page.until(() => expect(page.view.current.view).toMatchObject({ status: 'completed', waits: [], gaps: [] }));
 
 /** Returns what a page shows of the calls that were decided. */
-const getDecisions = ({ view }: Page): readonly object[] => view.current.view.messages.flatMap(({ approval = [] }) => approval);
+const getDecisions = ({ view }: Page): readonly object[] =>
+  view.current.view.messages.flatMap((message) => ('approval' in message ? [message.approval] : []));
 
 function first({ view }: Page): ViewWait {
   const [wait] = view.current.view.waits;
