@@ -3,7 +3,7 @@
 // K2. Editing a message and answering it again leave the session as it is, and continue in a fork from before that message, under the same
 //     chat id. What the old session was doing is cancelled.
 import type { Json, JsonObject } from '../../../lib/index.ts';
-import { isRecord, jsonEquals, readField, sha256 } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord, jsonEquals, readField } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { Message, readContentPart } from '../../../messages/index.ts';
 import type { Actor, NewSession, Session, StoredEvent } from '../../../sessions/index.ts';
@@ -12,7 +12,7 @@ import { getName } from '../event-fields.ts';
 import type { AnswerPlace } from './answer-places.ts';
 import { listAnswers } from './answer-places.ts';
 import type { ChatServices } from './chat-options.ts';
-import { findChat, toChatTag } from './find-chat.ts';
+import { findChat, toChatTags, toOwnTag } from './find-chat.ts';
 import type { ChatPost } from './read-post.ts';
 
 /** A page that sends something, and the body of its request. */
@@ -31,17 +31,18 @@ export interface SentMessage {
   readonly rest: Promise<unknown>;
 }
 
-const withTag = ({ tags = [], ...session }: NewSession, tag: string): NewSession => ({ ...session, tags: [...new Set([...tags, tag])] });
-
-/** The id of the first session of somebody's chat: two requests at once make one session. */
-const toSessionId = (chatId: string, { kind, id }: Actor): string => `chat-${sha256(JSON.stringify([kind, id, chatId])).slice(0, 32)}`;
+const withTags = ({ tags = [], ...session }: NewSession, more: readonly string[]): NewSession => ({
+  ...session,
+  tags: [...new Set([...tags, ...more])],
+});
 
 async function createSession({ services, request, body }: Sender, chatId: string): Promise<Session> {
   const { runtime, gate, newSession } = services;
   const { by } = await gate.check({ request, action: 'create' });
-  const wishes = withTag(await newSession({ request, action: 'create', by, body }), toChatTag(chatId));
+  const wishes = withTags(await newSession({ request, action: 'create', by, body }), toChatTags(chatId, by));
   try {
-    return await runtime.create({ id: toSessionId(chatId, by), ...wishes }, { by });
+    // Two requests at once make one session.
+    return await runtime.create({ id: toOwnTag(chatId, by), ...wishes }, { by });
   } catch (error) {
     const code = readField(error, 'code');
     if (wishes.id !== undefined || (code !== 'session-conflict' && code !== 'session-deleted')) throw error;
@@ -110,7 +111,13 @@ export async function sendMessage(
   if (session === undefined) return send(sender, await createSession(sender, post.chatId), message);
   const answers = await listAnswers(sender.services.runtime, session.id);
   const known = answers.find((each) => each.messageId === message.id);
-  if (known === undefined) return send(sender, session, message);
+  if (known === undefined) {
+    if (session.state.messages.some(({ id }) => id === message.id))
+      throw new InvalidArgumentError(
+        `The id ${describeValue(messageId)} belongs to another message of this chat. Send the message under its own id.`,
+      );
+    return send(sender, session, message);
+  }
   const isSame = jsonEquals(toJson(readContent(known.message)), toJson(content));
   if (isSame && known === answers.at(-1)) return { sessionId: session.id, place: known };
   return sendAgain(sender, session, { place: known, content });
