@@ -20,6 +20,7 @@ interface Sender {
   readonly services: ChatServices;
   readonly request: Request;
   readonly body: JsonObject;
+  readonly chatId: string;
 }
 
 /** A message that was stored, and the end of its run. */
@@ -36,7 +37,7 @@ const withTags = ({ tags = [], ...session }: NewSession, more: readonly string[]
   tags: [...new Set([...tags, ...more])],
 });
 
-async function createSession({ services, request, body }: Sender, chatId: string): Promise<Session> {
+async function createSession({ services, request, body, chatId }: Sender): Promise<Session> {
   const { runtime, gate, newSession } = services;
   const { by } = await gate.check({ request, action: 'create' });
   const wishes = withTags(await newSession({ request, action: 'create', by, body }), toChatTags(chatId, by));
@@ -66,13 +67,13 @@ async function cancelSource({ services: { runtime, gate }, request }: Sender, so
 
 /** Makes a session as it was before a message, for the same chat. */
 async function forkBefore(sender: Sender, source: Session, { message }: AnswerPlace): Promise<Session> {
-  const { services, request, body } = sender;
+  const { services, request, body, chatId } = sender;
   const { runtime, gate, newSession } = services;
   const { by } = await gate.check({ request, action: 'fork', session: source });
   const { agent: _, ...wishes } = await newSession({ request, action: 'fork', by, body, source });
   await cancelSource(sender, source);
   const number = Number(message.executionId.slice(message.executionId.lastIndexOf('/') + 1));
-  const tags = [...new Set([...source.tags, ...(wishes.tags ?? [])])];
+  const tags = [...new Set([...source.tags, ...(wishes.tags ?? []), ...toChatTags(chatId, by)])];
   return runtime.fork(source.id, { execution: number, step: message.stepNumber }, { ...wishes, tags, by });
 }
 
@@ -108,7 +109,7 @@ export async function sendMessage(
 ): Promise<SentMessage | { readonly sessionId: string; readonly place: AnswerPlace }> {
   const { messageId, content } = post;
   const message = Message.user(content, { id: messageId });
-  if (session === undefined) return send(sender, await createSession(sender, post.chatId), message);
+  if (session === undefined) return send(sender, await createSession(sender), message);
   const answers = await listAnswers(sender.services.runtime, session.id);
   const known = answers.find((each) => each.messageId === message.id);
   if (known === undefined) {
