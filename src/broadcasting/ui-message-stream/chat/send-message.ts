@@ -1,9 +1,9 @@
 // Messages of a page: new ones, edited ones, and those to be answered again.
 // K1. A message that is sent twice is answered once: its id is the id of the request.
 // K2. Editing a message and answering it again leave the session as it is, and continue in a fork from before that message, under the same
-//     chat id. What the old session was doing is cancelled.
+//     chat id. What the old session was doing is cancelled. Asked for twice at once, in two tabs for example, it is done once.
 import type { Json, JsonObject } from '../../../lib/index.ts';
-import { describeValue, InvalidArgumentError, isRecord, jsonEquals, readField } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord, jsonEquals, readField, sha256 } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { Message, readContentPart } from '../../../messages/index.ts';
 import type { Actor, NewSession, Session, StoredEvent } from '../../../sessions/index.ts';
@@ -30,6 +30,12 @@ export interface SentMessage {
   /** Number of the last event before it. */
   readonly fromSeq: number;
   readonly rest: Promise<unknown>;
+}
+
+/** The answer to a message that was sent before. */
+export interface FoundAnswer {
+  readonly sessionId: string;
+  readonly place: AnswerPlace;
 }
 
 const withTags = ({ tags = [], ...session }: NewSession, more: readonly string[]): NewSession => ({
@@ -65,8 +71,14 @@ async function cancelSource({ services: { runtime, gate }, request }: Sender, so
   await runtime.cancel(source.id, 'The conversation continues from an earlier message.', { by, until: 'accepted' }).catch(() => undefined);
 }
 
+/** A message that is to be answered again, with this content. */
+interface RepeatedMessage {
+  readonly place: AnswerPlace;
+  readonly content: readonly ContentPart[];
+}
+
 /** Makes a session as it was before a message, for the same chat. */
-async function forkBefore(sender: Sender, source: Session, { message }: AnswerPlace): Promise<Session> {
+async function forkBefore(sender: Sender, source: Session, { place: { message }, content }: RepeatedMessage): Promise<Session> {
   const { services, request, body, chatId } = sender;
   const { runtime, gate, newSession } = services;
   const { by } = await gate.check({ request, action: 'fork', session: source });
@@ -74,7 +86,14 @@ async function forkBefore(sender: Sender, source: Session, { message }: AnswerPl
   await cancelSource(sender, source);
   const number = Number(message.executionId.slice(message.executionId.lastIndexOf('/') + 1));
   const tags = [...new Set([...source.tags, ...(wishes.tags ?? []), ...toChatTags(chatId, by)])];
-  return runtime.fork(source.id, { execution: number, step: message.stepNumber }, { ...wishes, tags, by });
+  const fork = (more: { readonly requestId?: string }): Promise<Session> =>
+    runtime.fork(source.id, { execution: number, step: message.stepNumber }, { ...wishes, tags, by, ...more });
+  const asked = sha256(JSON.stringify([by.kind, by.id, message.id, content]));
+  return fork({ requestId: `again/${asked}` }).catch((error: unknown) => {
+    // The fork was deleted since, and its id is never used again.
+    if (readField(error, 'code') === 'session-deleted') return fork({});
+    throw error;
+  });
 }
 
 async function send({ services, request }: Sender, session: Session, message: Message): Promise<SentMessage> {
@@ -91,13 +110,12 @@ async function send({ services, request }: Sender, session: Session, message: Me
 // Holds: parts of content are JSON.
 const toJson = (content: readonly ContentPart[]): Json => content as unknown as Json;
 
-/** Answers a stored message again, with this content. */
-async function sendAgain(
-  sender: Sender,
-  source: Session,
-  { place, content }: { readonly place: AnswerPlace; readonly content: readonly ContentPart[] },
-): Promise<SentMessage> {
-  const forked = await forkBefore(sender, source, place);
+/** Answers a stored message again. Returns the place of its answer if another request was faster. */
+async function sendAgain(sender: Sender, source: Session, repeated: RepeatedMessage): Promise<SentMessage | FoundAnswer> {
+  const { place, content } = repeated;
+  const forked = await forkBefore(sender, source, repeated);
+  const known = (await listAnswers(sender.services.runtime, forked.id)).find(({ messageId }) => messageId === place.messageId);
+  if (known !== undefined) return { sessionId: forked.id, place: known };
   return send(sender, forked, Message.user(content, { id: place.messageId }));
 }
 
@@ -106,7 +124,7 @@ export async function sendMessage(
   sender: Sender,
   post: Extract<ChatPost, { readonly type: 'message' }>,
   session: Session | undefined,
-): Promise<SentMessage | { readonly sessionId: string; readonly place: AnswerPlace }> {
+): Promise<SentMessage | FoundAnswer> {
   const { messageId, content } = post;
   const message = Message.user(content, { id: messageId });
   if (session === undefined) return send(sender, await createSession(sender), message);
@@ -125,12 +143,11 @@ export async function sendMessage(
 }
 
 /** Answers a message of a page again. */
-export async function regenerate(sender: Sender, messageId: string, session: Session | undefined): Promise<SentMessage> {
+export async function regenerate(sender: Sender, messageId: string, session: Session | undefined): Promise<SentMessage | FoundAnswer> {
   const answers = session === undefined ? [] : await listAnswers(sender.services.runtime, session.id);
   const known = answers.find((each) => each.messageId === messageId);
   if (session === undefined || known === undefined) throw new NotFoundError(`message "${messageId}" in this chat`);
   return sendAgain(sender, session, { place: known, content: readContent(known.message) });
 }
 
-export const isSent = (result: SentMessage | { readonly place: AnswerPlace }): result is SentMessage =>
-  isRecord(result) && 'rest' in result;
+export const isSent = (result: SentMessage | FoundAnswer): result is SentMessage => isRecord(result) && 'rest' in result;
