@@ -16,8 +16,15 @@ const useClock = 'Take a Clock as an argument; the machine’s own is in src/lib
 const useIds = 'Take an IdSource as an argument; the machine’s own is in src/lib.';
 
 export default defineConfig(
-  // The last two need types that only `npm run test:postgres` and `npm run test:browser` install.
-  globalIgnores(['dist/', 'coverage/', '.cache/', 'tests/postgres/pool-types.test-d.ts', 'tests/browser/playwright-types.test-d.ts']),
+  // The last three need packages that only `npm run test:postgres` and `npm run test:browser` install.
+  globalIgnores([
+    'dist/',
+    'coverage/',
+    '.cache/',
+    'tests/postgres/pool-types.test-d.ts',
+    'tests/browser/playwright-types.test-d.ts',
+    'tests/browser/next-app/',
+  ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,

@@ -80,11 +80,10 @@ function isAllowed(answer: Authorization): answer is Allowed {
 export class Gate {
   readonly #authorize: Authorize;
 
-  constructor(authorize: Authorize) {
+  /** `maker` is the function that was given `authorize`. */
+  constructor(authorize: Authorize, maker: string) {
     if (typeof authorize !== 'function')
-      throw new InvalidArgumentError(
-        'createSessionHandler() needs authorize: a function that returns the author of a request or a refusal.',
-      );
+      throw new InvalidArgumentError(`${maker} needs authorize: a function that returns the author of a request or a refusal.`);
     this.#authorize = authorize;
   }
 
@@ -96,6 +95,12 @@ export class Gate {
     const { action, session, request } = question;
     if (session !== undefined && !(await this.isVisible(request, session))) throw new UnknownSessionError(session.id);
     throw new NotAllowedError(action, answer?.reason);
+  }
+
+  /** Returns the author of a session that this request would create; undefined if it may not. */
+  async findCreator(request: Request): Promise<Actor | undefined> {
+    const answer = await this.#authorize({ request, action: 'create' });
+    return isAllowed(answer) ? answer.by : undefined;
   }
 
   /** True if the caller may get a session. */
