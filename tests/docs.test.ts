@@ -11,7 +11,7 @@ import { readInterfaceFields } from './support/interface-fields.ts';
 import { sourcePreload, toImport } from './support/source-preload.ts';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root })];
+const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })];
 const withoutCode = (text: string): string =>
   text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]]/g, ''));
 
@@ -52,6 +52,13 @@ describe('the pages', () => {
   it('are all linked from the README', () => {
     const readme = read('README.md');
     expect(globSync('docs/*.md', { cwd: root }).filter((page) => !readme.includes(`](${page})`))).toEqual([]);
+  });
+
+  it('are all linked from another page, recipes too', () => {
+    const linked = new Set(
+      pages.flatMap((page) => [...read(page).matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => normalize(join(dirname(page), link)))),
+    );
+    expect(globSync('docs/**/*.md', { cwd: root }).filter((page) => !linked.has(page))).toEqual([]);
   });
 
   it('name examples that exist, which begin with an agent and are numbered without a gap', () => {

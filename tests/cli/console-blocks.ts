@@ -19,15 +19,16 @@ export interface ConsoleOptions {
   readonly ids?: () => string;
 }
 
-/** Facts that differ from run to run. */
-const settle = (output: string, path: string): string =>
+/** Replaces facts that differ from run to run. */
+export const settle = (output: string, path: string): string =>
   output
     .replaceAll(path, 'sessions.db')
     .replaceAll(/\(process \d+ on [^)]+\) since [^,]+,/g, '(process 4711 on host) since 2026-01-01 00:00:00Z (3 min),')
+    .replaceAll(/\(process \d+ on [^)]+\) since [^ ]+Z\./g, '(process 4711 on host) since 2026-01-01T00:00:00.000Z.')
     .replaceAll(/[\d.]+ [kM]B/g, '512.0 kB');
 
-/** Runs a command; returns it with what it printed, as a page shows it. */
-export async function runCommand(command: string, { path, now, columns, ids }: ConsoleOptions): Promise<string> {
+/** Runs a command; returns what it printed. */
+async function print(command: string, { path, now, columns, ids }: ConsoleOptions): Promise<string> {
   const { host, printed } = createFakeHost({ ...(columns !== undefined && { columns }), clock: { ...systemClock, now } });
   const written: string[] = [];
   const write = (output: string): unknown => written.push(output);
@@ -36,7 +37,22 @@ export async function runCommand(command: string, { path, now, columns, ids }: C
   const next = command.startsWith('hold ') && ids !== undefined ? ids : () => crypto.randomUUID();
   const code = await runCli([...split(command), '--db', path], { ...host, ...streams, ids: next });
   expect(printed.out).toStrictEqual([]);
-  return settle(`$ stepline ${command}\n${written.join('')}${code === 0 ? '' : `exit code ${code}\n`}`, path);
+  return settle(`${written.join('')}${code === 0 ? '' : `exit code ${code}\n`}`, path);
+}
+
+const grep = (output: string, pattern: string): string =>
+  output
+    .split('\n')
+    .filter((line) => line.includes(pattern))
+    .map((line) => `${line}\n`)
+    .join('');
+
+/** Runs a command, which may end in `| grep text`; returns it with what it printed, as a page shows it. */
+export async function runCommand(line: string, options: ConsoleOptions): Promise<string> {
+  const [command = '', filter] = line.split(' | grep ');
+  if (filter === undefined) return `$ stepline ${line}\n${await print(command, options)}`;
+  const { columns: _none, ...piped } = options;
+  return `$ stepline ${line}\n${grep(await print(command, piped), split(filter)[0] ?? '')}`;
 }
 
 /** Returns the text with every console block as its commands print it now. */
