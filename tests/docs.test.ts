@@ -3,7 +3,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { drawReadme, picture } from '../scripts/picture.mjs';
+import { drawPicture, pictures } from '../scripts/picture.mjs';
 import { root, run } from '../scripts/run.mjs';
 import { readSnippets, replaceOutputs, trimOutput } from '../scripts/snippets.mjs';
 import { readEventFields } from './support/event-fields.ts';
@@ -71,8 +71,6 @@ describe('the pages', () => {
 });
 
 describe('the README', () => {
-  const fromSources = ['--import', toImport(sourcePreload)];
-
   it('has at most 150 lines, and names the two commands', () => {
     const readme = read('README.md');
     expect(readme.split('\n').length - 1).toBeLessThanOrEqual(150);
@@ -84,13 +82,21 @@ describe('the README', () => {
     const [first] = readSnippets('README.md', read('README.md'));
     mkdirSync(join(root, '.cache'), { recursive: true });
     writeFileSync(join(root, '.cache/readme.ts'), first?.code ?? '');
-    const { output } = await run('node', [...fromSources, '.cache/readme.ts']);
+    const { output } = await run('node', ['--import', toImport(sourcePreload), '.cache/readme.ts']);
     expect(first?.output?.text).toBe(trimOutput(output));
   }, 30_000);
+});
 
-  it('has a picture of that run', async () => {
-    expect(read(picture), 'npm run snippets -- --update draws it again').toBe(await drawReadme(fromSources));
-  }, 30_000);
+describe('the pictures', () => {
+  it.each(pictures)(
+    '$file shows the run of its code on $page',
+    async (picture) => {
+      const drawn = await drawPicture(picture, ['--import', toImport(sourcePreload)]);
+      expect(read(picture.file), 'npm run snippets -- --update draws it again').toBe(drawn);
+      expect(read(picture.page)).toContain(`](${picture.page === 'README.md' ? picture.file : picture.file.slice('docs/'.length)})`);
+    },
+    30_000,
+  );
 });
 
 describe('an output on a page', () => {
