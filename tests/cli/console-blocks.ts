@@ -23,8 +23,8 @@ export interface ConsoleOptions {
 export const settle = (output: string, path: string): string =>
   output
     .replaceAll(path, 'sessions.db')
-    .replaceAll(/\(process \d+ on [^)]+\) since [^,]+,/g, '(process 4711 on host) since 2026-01-01 00:00:00Z (3 min),')
     .replaceAll(/\(process \d+ on [^)]+\) since [^ ]+Z\./g, '(process 4711 on host) since 2026-01-01T00:00:00.000Z.')
+    .replaceAll(/\(process \d+ on [^)]+\) since [^,.]+,/g, '(process 4711 on host) since 2026-01-01 00:00:00Z (3 min),')
     .replaceAll(/[\d.]+ [kM]B/g, '512.0 kB');
 
 /** Runs a command; returns what it printed. */
