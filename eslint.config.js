@@ -122,7 +122,7 @@ export default defineConfig(
   },
   {
     name: 'settings export by default',
-    files: ['**/*.config.{js,ts}'],
+    files: ['**/*.config.{js,ts}', 'site/.vitepress/**'],
     rules: { 'no-restricted-syntax': 'off' },
   },
 );

@@ -1,4 +1,4 @@
-// npm run snippets: compiles every ts block of README.md and docs/ against the built package, runs it, and compares what it prints with
+// npm run snippets: compiles every ts block of README.md, docs/ and the skill against the built package, runs it, and compares what it prints with
 // the output that the page shows. Then it compares the pictures of the pages with their runs.
 // The blocks of a page run in order, in an empty folder of their own: one may read a file that an earlier one wrote.
 // --update writes the real outputs and the pictures instead. Names of pages check only those: npm run snippets -- docs/concepts.md
@@ -36,7 +36,7 @@ function fail(title, output = '') {
 
 const isUpdate = process.argv.includes('--update');
 const named = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const pages = named.length > 0 ? named : ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
+const pages = named.length > 0 ? named : ['README.md', 'skills/stepline/SKILL.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
 const snippets = pages.flatMap((page) => readSnippets(page, read(page)));
 write(snippets);
 if (snippets.length === 0) fail(`There is no \`\`\`ts block in ${pages.join(', ')}.`);

@@ -3,6 +3,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { toAnchor } from '../scripts/pages.mjs';
 import { drawPicture, pictures } from '../scripts/picture.mjs';
 import { root, run } from '../scripts/run.mjs';
 import { readSnippets, replaceOutputs, trimOutput } from '../scripts/snippets.mjs';
@@ -11,17 +12,16 @@ import { readInterfaceFields } from './support/interface-fields.ts';
 import { sourcePreload, toImport } from './support/source-preload.ts';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })];
+const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'AGENTS.md',
+  'skills/stepline/SKILL.md',
+  ...globSync('docs/**/*.md', { cwd: root }),
+];
 const withoutCode = (text: string): string =>
   text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]]/g, ''));
-
-/** The anchor that GitHub gives a heading. */
-const toAnchor = (heading: string): string =>
-  heading
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-');
 
 function findDeadLinks(page: string): readonly string[] {
   return [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
