@@ -16,8 +16,8 @@ const useClock = 'Take a Clock as an argument; the machine’s own is in src/lib
 const useIds = 'Take an IdSource as an argument; the machine’s own is in src/lib.';
 
 export default defineConfig(
-  // The last one needs types that only `npm run test:postgres` installs.
-  globalIgnores(['dist/', 'coverage/', '.cache/', 'tests/postgres/pool-types.test-d.ts']),
+  // The last two need types that only `npm run test:postgres` and `npm run docs:peers` install.
+  globalIgnores(['**/dist/', 'coverage/', '**/.cache/', 'tests/postgres/pool-types.test-d.ts', 'site/peers/scripted/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,

@@ -2,7 +2,8 @@
 // the output that the page shows. Then it compares the pictures of the pages with their runs.
 // The blocks of a page run in order, in an empty folder of their own: one may read a file that an earlier one wrote.
 // --update writes the real outputs and the pictures instead. Names of pages check only those: npm run snippets -- docs/concepts.md
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// --peers does so with the blocks that need other libraries, which site/peers has: npm run docs:peers.
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drawPicture, pictures } from './picture.mjs';
 import { root, run } from './run.mjs';
@@ -10,7 +11,9 @@ import { readSnippets, replaceOutputs, trimOutput } from './snippets.mjs';
 
 /** @typedef {import('./snippets.mjs').Snippet} Snippet */
 
-const folder = '.cache/snippets';
+const isPeers = process.argv.includes('--peers');
+const peersFolder = 'site/peers';
+const folder = isPeers ? `${peersFolder}/.cache/snippets` : '.cache/snippets';
 const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
 const toFolder = (/** @type {string} */ page) => `${folder}/${page.replaceAll(/[^\w]+/g, '-')}`;
 
@@ -18,13 +21,22 @@ const toFolder = (/** @type {string} */ page) => `${folder}/${page.replaceAll(/[
  * @type {(snippet: Snippet) => string} */
 const toFile = ({ page, line, code }) => `${toFolder(page)}/${/^\/\/ ([\w-]+\.ts)\b/.exec(code)?.[1] ?? `line-${String(line)}.ts`}`;
 
+/** Gives the blocks the built package under its name, and the scripted models of the other libraries.
+ * @type {(snippets: readonly Snippet[]) => void} */
+function addPeers(snippets) {
+  const link = join(root, peersFolder, 'node_modules/stepline');
+  if (!existsSync(link)) symlinkSync(root, link, 'junction');
+  for (const { page } of snippets) cpSync(join(root, peersFolder, 'scripted'), join(root, toFolder(page), 'scripted'), { recursive: true });
+}
+
 /** @type {(snippets: readonly Snippet[]) => void} */
 function write(snippets) {
   rmSync(join(root, folder), { recursive: true, force: true });
   for (const { page } of snippets) mkdirSync(join(root, toFolder(page)), { recursive: true });
   // The empty lines make the compiler's line numbers those of the page.
   for (const snippet of snippets) writeFileSync(join(root, toFile(snippet)), '\n'.repeat(snippet.line) + snippet.code);
-  const config = { extends: '../../tsconfig.json', compilerOptions: { paths: {} }, include: ['**/*.ts'], exclude: [] };
+  if (isPeers) addPeers(snippets);
+  const config = { extends: join(root, 'tsconfig.json'), compilerOptions: { paths: {} }, include: ['**/*.ts'], exclude: [] };
   writeFileSync(join(root, folder, 'tsconfig.json'), JSON.stringify(config));
 }
 
@@ -37,7 +49,7 @@ function fail(title, output = '') {
 const isUpdate = process.argv.includes('--update');
 const named = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const pages = named.length > 0 ? named : ['README.md', 'skills/stepline/SKILL.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
-const snippets = pages.flatMap((page) => readSnippets(page, read(page)));
+const snippets = pages.flatMap((page) => readSnippets(page, read(page))).filter(({ peer }) => peer === isPeers);
 write(snippets);
 if (snippets.length === 0) fail(`There is no \`\`\`ts block in ${pages.join(', ')}.`);
 
@@ -70,7 +82,7 @@ if (isUpdate)
       ),
     );
 
-for (const picture of process.exitCode === 1 ? [] : pictures.filter(({ page }) => pages.includes(page))) {
+for (const picture of process.exitCode === 1 || isPeers ? [] : pictures.filter(({ page }) => pages.includes(page))) {
   const { file, page } = picture;
   const drawn = await drawPicture(picture);
   if (isUpdate) writeFileSync(join(root, file), drawn);

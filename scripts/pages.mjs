@@ -21,7 +21,10 @@ export const pageGroups = [
       'docs/recipes',
     ),
   },
-  { title: 'Coming from', pages: toPages(['migration']) },
+  {
+    title: 'Coming from',
+    pages: [...toPages(['ai-sdk', 'openai-agents', 'langgraph', 'mastra', 'history'], 'docs/coming-from'), 'docs/migration.md'],
+  },
   { title: 'Help', pages: toPages(['troubleshooting', 'errors', 'performance']) },
   { title: 'Project', pages: ['CHANGELOG.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'] },
 ];
