@@ -11,7 +11,7 @@ const toPages = (/** @type {readonly string[]} */ names, folder = 'docs') => nam
 /** All pages, grouped.
  * @type {readonly PageGroup[]} */
 export const pageGroups = [
-  { title: 'Start', pages: ['README.md', ...toPages(['getting-started', 'concepts', 'limits-of-stepline'])] },
+  { title: 'Start', pages: ['README.md', ...toPages(['getting-started', 'concepts', 'comparison', 'limits-of-stepline'])] },
   { title: 'Agents', pages: toPages(['agents', 'tools', 'limits', 'retries', 'events', 'hooks', 'capabilities', 'chat', 'testing']) },
   { title: 'Sessions', pages: toPages(['sessions', 'storage', 'cli', 'http', 'ui', 'feed', 'broadcasting']) },
   {
