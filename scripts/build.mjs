@@ -8,7 +8,9 @@ import { root, run } from './run.mjs';
 const dist = join(root, 'dist');
 const stamp = join(root, '.cache/build-stamp');
 const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'];
-const scripts = ['build.mjs', 'bundle.mjs', 'bundle-cli.mjs', 'entry-points.mjs', 'floors.cjs'].map((file) => `scripts/${file}`);
+const scripts = ['build.mjs', 'bundle.mjs', 'bundle-cli.mjs', 'third-party.mjs', 'entry-points.mjs', 'floors.cjs'].map(
+  (file) => `scripts/${file}`,
+);
 
 function fingerprint() {
   const hash = createHash('sha256');

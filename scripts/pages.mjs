@@ -26,7 +26,7 @@ export const pageGroups = [
     pages: [...toPages(['ai-sdk', 'openai-agents', 'langgraph', 'mastra', 'history'], 'docs/coming-from'), 'docs/migration.md'],
   },
   { title: 'Help', pages: toPages(['troubleshooting', 'errors', 'performance']) },
-  { title: 'Project', pages: ['CHANGELOG.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'] },
+  { title: 'Project', pages: ['CHANGELOG.md', 'docs/versioning.md', 'SECURITY.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'] },
 ];
 
 /** Drops the marks of Markdown from a line of text.
