@@ -1,5 +1,5 @@
 // Time limits and pauses: active time over days, and limits that count a weekend.
-import type { AgentState} from '../../src/entry/index.ts';
+import type { AgentState } from '../../src/entry/index.ts';
 import { defineTool, ExecutionTimeLimit } from '../../src/entry/index.ts';
 import { scriptedModel } from '../../src/entry/testing.ts';
 import { ann, bob, waitForStatus } from '../faults/desk.ts';
