@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 import table from './scripts/floors.cjs';
 import { plainWords } from './scripts/plain-words.mjs';
 
-const testFiles = ['**/*.test.ts', '**/*.test-d.ts', '**/*.examples.ts'];
+const testFiles = ['**/*.test.{ts,tsx}', '**/*.test-d.ts', '**/*.examples.ts'];
 const adapterFiles = table.modules.flatMap(({ name, adapters }) => adapters.map((adapter) => `src/${name}/${adapter}/**`));
 
 const shape = [
@@ -16,8 +16,11 @@ const useClock = 'Take a Clock as an argument; the machine’s own is in src/lib
 const useIds = 'Take an IdSource as an argument; the machine’s own is in src/lib.';
 
 export default defineConfig(
-  // The last two need types that only `npm run test:postgres` and `npm run docs:peers` install.
-  globalIgnores(['**/dist/', 'coverage/', '**/.cache/', 'tests/postgres/pool-types.test-d.ts', 'site/peers/scripted/']),
+  // The last three need types that only `npm run test:postgres`, `npm run test:browser` and `npm run docs:peers` install.
+  globalIgnores([
+    ...['**/dist/', 'coverage/', '**/.cache/', 'tests/postgres/pool-types.test-d.ts', 'tests/browser/playwright-types.test-d.ts'],
+    'site/peers/scripted/',
+  ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
@@ -91,6 +94,28 @@ export default defineConfig(
         ...shape,
         { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: useClock },
         { selector: "CallExpression[callee.name='Date']", message: useClock },
+      ],
+    },
+  },
+  {
+    name: 'the page: published entry points only',
+    files: ['page/**/*.{ts,tsx}'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { regex: '^stepline(?!/(ui|react)$)', message: 'The page uses stepline/ui and stepline/react only.' },
+            { regex: '^(\\.\\./)+src/', message: 'The page uses published entry points only.' },
+            { group: ['node:*'], message: 'The page runs in browsers.' },
+          ],
+        },
+      ],
+      'no-restricted-properties': ['error', { property: 'innerHTML', message: 'No string is read as HTML.' }],
+      'no-restricted-syntax': [
+        'error',
+        ...shape,
+        { selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']", message: 'No string is read as HTML.' },
       ],
     },
   },

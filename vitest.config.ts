@@ -2,14 +2,17 @@ import { defineConfig } from 'vitest/config';
 import { closingLine } from './scripts/closing-line.mjs';
 
 const slow = '**/*.slow.test.ts';
-// Needs packages of its own: `npm run test:postgres`.
-const apart = 'tests/postgres/**';
+// Need packages of their own: `npm run test:postgres`, `npm run test:browser`.
+const apart = ['tests/postgres/**', 'tests/browser/**'];
 
 // `vitest run` leaves the slow tests out; `vitest run --mode slow` runs only them.
 export default defineConfig(({ mode }) => ({
   test: {
-    include: mode === 'slow' ? ['src/**/*.slow.test.ts', 'tests/**/*.slow.test.ts'] : ['src/**/*.test.ts', 'tests/**/*.test.ts'],
-    exclude: mode === 'slow' ? [apart] : [slow, apart],
+    include:
+      mode === 'slow'
+        ? ['src/**/*.slow.test.ts', 'tests/**/*.slow.test.ts']
+        : ['src/**/*.test.ts', 'tests/**/*.test.ts', 'page/**/*.test.{ts,tsx}'],
+    exclude: mode === 'slow' ? apart : [slow, ...apart],
     passWithNoTests: mode === 'slow',
     testTimeout: mode === 'slow' ? 300_000 : 20_000,
     setupFiles: ['tests/support/quiet-console.ts'],

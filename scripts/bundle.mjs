@@ -58,6 +58,16 @@ const pureCalls = {
   },
 };
 
+// The built page is written beside the bundle: see bundle-page.mjs.
+const builtPage = {
+  name: 'built-page',
+  resolveId: {
+    filter: { id: /^\.\/files\.ts$/ },
+    handler: (/** @type {string} */ _id, /** @type {string | undefined} */ importer = '') =>
+      relative(sources, importer).startsWith(`page${sep}`) ? { id: '../page/files.js', external: true } : null,
+  },
+};
+
 /** Writes the JavaScript of every entry point into a folder. Throws if it cannot be made.
  * @type {(folder: string) => Promise<void>} */
 export async function bundleEntryPoints(folder) {
@@ -70,7 +80,7 @@ export async function bundleEntryPoints(folder) {
     checks: { pluginTimings: false },
     tsconfig: join(root, 'tsconfig.build.json'),
     transform: { target: 'es2023' },
-    plugins: [pureCalls],
+    plugins: [builtPage, pureCalls],
   });
   await bundle.write({
     dir: folder,

@@ -29,7 +29,8 @@ const modules = [
   at('collaboration', 9),
   at('broadcasting', 10, 'http', 'pusher', 'ag-ui', 'ui-message-stream'),
   at('telemetry', 10, 'otel'),
-  at('ui', 11, 'react', 'page'),
+  at('ui', 11, 'react'),
+  at('page', 11),
   at('testing', 11, 'node'),
   at('cli', 12),
 ];

@@ -13,7 +13,7 @@ const toPages = (/** @type {readonly string[]} */ names, folder = 'docs') => nam
 export const pageGroups = [
   { title: 'Start', pages: ['README.md', ...toPages(['getting-started', 'concepts', 'comparison', 'limits-of-stepline'])] },
   { title: 'Agents', pages: toPages(['agents', 'tools', 'limits', 'retries', 'events', 'hooks', 'capabilities', 'chat', 'testing']) },
-  { title: 'Sessions', pages: toPages(['sessions', 'storage', 'cli', 'http', 'ui', 'feed', 'broadcasting']) },
+  { title: 'Sessions', pages: toPages(['sessions', 'storage', 'cli', 'http', 'page', 'ui', 'feed', 'broadcasting']) },
   {
     title: 'Recipes',
     pages: toPages(

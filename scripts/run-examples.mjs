@@ -28,6 +28,7 @@ const runs = [
     ],
   },
   { args: [demo, '--help'], says: ['--once'] },
+  { args: ['scripts/try-served-demo.mjs'], says: ['Acme Robotics, Berlin'] },
 ];
 
 for (const { args, says = [] } of runs) {

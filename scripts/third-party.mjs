@@ -1,4 +1,4 @@
-// Licences: the notices of the packages that are bundled into the command line tool, and of all that development needs.
+// Licences: the notices of bundled packages, and what the packages for development have.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './run.mjs';
@@ -11,25 +11,24 @@ const allowed = new Set([
   ...['Python-2.0', 'Unlicense', 'Zlib'],
 ]);
 
-/** Names the packages that modules belong to.
+/** Finds the folders of the packages that modules belong to.
  * @type {(moduleIds: readonly string[]) => readonly string[]} */
-const toPackages = (moduleIds) =>
-  [...new Set(moduleIds.flatMap((id) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []))].sort();
+const findPackages = (moduleIds) =>
+  [...new Set(moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []))].sort();
 
-/** @type {(name: string) => string} */
-function readNotice(name) {
-  const folder = join(root, 'node_modules', name);
-  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+/** @type {(folder: string) => string} */
+function readNotice(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-  if (file === undefined) throw new Error(`${name} is bundled and has no file with its licence. Bundle something else, or add the text.`);
-  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  if (file === undefined) throw new Error(`${name} is bundled and has no file with its licence. Bundle another package, or add the text.`);
+  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}`;
 }
 
-/** Writes the notices of the packages that bundled modules come from.
+/** Writes the licences of the packages that bundled modules come from: they ask to be kept.
  * @type {(moduleIds: readonly string[]) => string} */
 export function toNotices(moduleIds) {
-  const notices = toPackages(moduleIds).map(readNotice);
-  return ['This folder contains code of these packages:\n', ...notices].join('\n---\n\n');
+  const notices = findPackages(moduleIds).map(readNotice);
+  return `This bundle includes these packages.\n\n${notices.join(`\n\n${'-'.repeat(72)}\n\n`)}\n`;
 }
 
 /** Lists the packages of lock files, without those that are folders of ours.

@@ -64,14 +64,15 @@ const escapeProse = (text) =>
 const toLink = (name, homes) => `[${name}](/${homes.get(name) ?? 'api/index.md'}#${toAnchor(name)})`;
 
 /** @type {(entry: ApiName, homes: ReadonlyMap<string, string>) => string} */
-function toSection({ name, doc, deprecated, code, uses }, homes) {
-  const links = uses.map((used) => toLink(used, homes));
+function toSection({ name, doc, deprecated, code, uses, inherits }, homes) {
+  const toLinks = (/** @type {readonly string[]} */ names) => names.map((each) => toLink(each, homes)).join(', ');
   return [
     `### ${name}`,
     ...(deprecated === undefined ? [] : [`**Deprecated.** ${escapeProse(deprecated)}`]),
     ...(doc === '' ? [] : [escapeProse(doc)]),
     `\`\`\`ts\n${code}\n\`\`\``,
-    ...(links.length > 0 ? [`Names in it: ${links.join(', ')}.`] : []),
+    ...(inherits.length > 0 ? [`It has the members of ${toLinks(inherits)} too.`] : []),
+    ...(uses.length > 0 ? [`Names in it: ${toLinks(uses)}.`] : []),
   ].join('\n\n');
 }
 

@@ -6,8 +6,19 @@ import { dirname, join, posix } from 'node:path';
 import { mapProse, pageGroups, readPage } from '../scripts/pages.mjs';
 import { root } from '../scripts/run.mjs';
 
-/** Programs in examples/ that have a page each. */
+/** Programs in examples/ that are listed. */
 export const examples = globSync('examples/*.ts', { cwd: root }).sort();
+
+/** Other files in examples/ that pages link to. They have a page too. */
+const linkedSources = [
+  ...new Set(
+    pageGroups
+      .flatMap(({ pages }) => pages)
+      .flatMap((file) =>
+        [...readPage(file).text.matchAll(/\]\(([^)#\s]+\.ts)\)/g)].map(([, link = '']) => posix.join(posix.dirname(file), link)),
+      ),
+  ),
+].filter((file) => /^examples\/.+\//.test(file));
 
 /** Files that are offered as they are. */
 const assets = ['envelope.schema.json', 'LICENSE'];
@@ -17,7 +28,7 @@ const assets = ['envelope.schema.json', 'LICENSE'];
 export function toSitePath(file) {
   if (file === 'README.md') return 'index.md';
   if (file === 'examples' || file === 'examples/') return 'examples/index.md';
-  if (examples.includes(file)) return file.replace(/\.ts$/, '.md');
+  if (examples.includes(file) || linkedSources.includes(file)) return file.replace(/\.ts$/, '.md');
   if (assets.includes(file)) return file;
   if (/^[A-Z]+\.md$/.test(file)) return file.toLowerCase();
   return /^docs\/(.+\.(?:md|svg))$/.exec(file)?.[1];
@@ -49,7 +60,7 @@ function writeExamples(put) {
   const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
   const list = examples.map((file) => `- [${toName(file)}](/${String(toSitePath(file))}): ${readOpening(read(file))}`);
   put('examples/index.md', `# Examples\n\nPrograms that run without a key: \`node examples/01-agent.ts\`.\n\n${list.join('\n')}\n`);
-  for (const file of examples) {
+  for (const file of [...examples, ...linkedSources]) {
     const code = read(file);
     put(String(toSitePath(file)), `# ${toName(file)}\n\n${readOpening(code)}\n\n\`\`\`ts\n${code}\`\`\`\n`);
   }

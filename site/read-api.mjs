@@ -4,7 +4,7 @@ import prettier from 'prettier';
 import ts from 'typescript';
 
 /** @typedef {'function' | 'class' | 'constant' | 'interface' | 'type'} ApiKind */
-/** @typedef {{ readonly name: string, readonly kind: ApiKind, readonly doc: string, readonly deprecated: string | undefined, readonly code: string, readonly uses: readonly string[] }} ApiName */
+/** @typedef {{ readonly name: string, readonly kind: ApiKind, readonly doc: string, readonly deprecated: string | undefined, readonly code: string, readonly uses: readonly string[], readonly inherits: readonly string[] }} ApiName */
 /** @typedef {import('../scripts/entry-points.mjs').EntryPoint} EntryPoint */
 /** @typedef {{ readonly checker: ts.TypeChecker, readonly known: ReadonlySet<string> }} Reading */
 
@@ -16,22 +16,18 @@ function toKind(declarations) {
   return declarations.some(ts.isInterfaceDeclaration) ? 'interface' : 'type';
 }
 
-/** Members that an interface or a class gets from types that are not exported, as text.
- * @type {(declaration: ts.InterfaceDeclaration | ts.ClassDeclaration, reading: Reading) => string} */
-function printInherited(declaration, { checker, known }) {
-  const type = checker.getTypeAtLocation(declaration);
-  /** @type {Map<string, string[]>} */
-  const byOwner = new Map();
-  for (const property of checker.getPropertiesOfType(type)) {
-    for (const member of property.declarations ?? []) {
-      const owner = member.parent;
-      const isOwn = owner === declaration || !(ts.isInterfaceDeclaration(owner) || ts.isClassDeclaration(owner));
-      const name = isOwn ? undefined : owner.name?.text;
-      if (name === undefined || known.has(name) || /(^|\/)typescript\/lib\//.test(owner.getSourceFile().fileName)) continue;
-      byOwner.set(name, [...(byOwner.get(name) ?? []), member.getFullText().replace(/^\n/, '')]);
-    }
-  }
-  return [...byOwner.values()].flat().join('\n');
+/** Finds the members that an interface or a class inherits, with the name of the type that declares each.
+ * @type {(declaration: ts.Declaration, reading: Reading) => readonly { readonly owner: string, readonly member: ts.Declaration }[]} */
+function findInherited(declaration, { checker }) {
+  if (!ts.isInterfaceDeclaration(declaration) && !ts.isClassDeclaration(declaration)) return [];
+  return checker.getPropertiesOfType(checker.getTypeAtLocation(declaration)).flatMap((property) =>
+    (property.declarations ?? []).flatMap((member) => {
+      const { parent } = member;
+      const isFromType = parent !== declaration && (ts.isInterfaceDeclaration(parent) || ts.isClassDeclaration(parent));
+      const isFromLibrary = /(^|\/)typescript\/lib\//.test(parent.getSourceFile().fileName);
+      return isFromType && !isFromLibrary && parent.name !== undefined ? [{ owner: parent.name.text, member }] : [];
+    }),
+  );
 }
 
 /** @type {(declaration: ts.Declaration, reading: Reading) => string} */
@@ -42,9 +38,9 @@ function printDeclaration(declaration, reading) {
     .replace(/^export (default )?/, '')
     .replace(/^declare /, '')
     .replaceAll(/^\s*(#private|private [^\n]*);\n/gm, '');
-  if (!ts.isInterfaceDeclaration(declaration) && !ts.isClassDeclaration(declaration)) return text;
-  const inherited = printInherited(declaration, reading);
-  return inherited === '' ? text : text.replace(/\}\s*$/, `${inherited}\n}`);
+  const hidden = findInherited(declaration, reading).filter(({ owner }) => !reading.known.has(owner));
+  const members = hidden.map(({ member }) => member.getFullText().replace(/^\n/, ''));
+  return members.length === 0 ? text : text.replace(/\}\s*$/, `${members.join('\n')}\n}`);
 }
 
 /** Names of the package in a declaration, without its own.
@@ -54,7 +50,14 @@ function findUses(text, name, known) {
   return [...words].filter((word) => word !== name && known.has(word)).sort();
 }
 
-/** Formats a declaration. `declare` makes a class or a constant without a body valid.
+/** Names the exported types that declarations inherit members from.
+ * @type {(declarations: readonly ts.Declaration[], reading: Reading) => readonly string[]} */
+function findKnownOwners(declarations, reading) {
+  const owners = declarations.flatMap((declaration) => findInherited(declaration, reading).map(({ owner }) => owner));
+  return [...new Set(owners)].filter((owner) => reading.known.has(owner)).sort();
+}
+
+/** Formats a declaration.
  * @type {(text: string) => Promise<string>} */
 async function format(text) {
   const formatted = await prettier.format(text, { parser: 'typescript', printWidth: 100, singleQuote: true });
@@ -73,6 +76,7 @@ async function describe(symbol, name, reading) {
     deprecated: deprecated && ts.displayPartsToString(deprecated.text),
     code: await format(text),
     uses: findUses(text, name, reading.known),
+    inherits: findKnownOwners(declarations, reading),
   };
 }
 

@@ -5,6 +5,7 @@ import { root } from '../scripts/run.mjs';
 
 const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+const pageSources = readdirSync(join(root, 'page'), { recursive: true, encoding: 'utf8' });
 const named = [...new Set(Array.from(text.matchAll(/`([\w./-]+\.(?:ts|mjs|cjs))`/g), ([, path = '']) => path))];
 
 describe('ARCHITECTURE.md', () => {
@@ -13,7 +14,8 @@ describe('ARCHITECTURE.md', () => {
   });
 
   it.each(named)('names %s, which exists', (path) => {
-    const isThere = existsSync(join(root, path)) || sources.some((source) => source === path || source.endsWith(`/${path}`));
+    const isThere =
+      existsSync(join(root, path)) || [...sources, ...pageSources].some((source) => source === path || source.endsWith(`/${path}`));
     expect(isThere).toBe(true);
   });
 

@@ -34,6 +34,7 @@ describe('the sentences', () => {
     ['Delete lead 2', { type: 'delete', lead: 2 }],
     ['remove program lead #17', { type: 'delete', lead: 17 }],
     ['Delete the lead of Vela', { type: 'delete-of', company: 'Vela' }],
+    ['Write a report on partners in Berlin.', { type: 'report', query: 'Berlin' }],
     ['help', { type: 'help' }],
     ['?', { type: 'help' }],
     ['sing a song', { type: 'unknown' }],
@@ -50,18 +51,29 @@ describe('the sentences', () => {
 
 describe('the command line', () => {
   it.each([
-    [[], { mode: 'chat', offline: false, isNew: false }],
-    [['--new', '--db', 'a.db'], { mode: 'chat', offline: false, isNew: true, db: 'a.db' }],
-    [['--db', '--new'], { mode: 'wrong', problem: 'Name a file: --db FILE' }],
+    [[], { mode: 'page', offline: false }],
+    [['--port', '8080', '--db', 'a.db'], { mode: 'page', offline: false, port: 8080, db: 'a.db' }],
+    [['--log', '--port', '0'], { mode: 'page', offline: false, log: true, port: 0 }],
+    [['--port'], { mode: 'wrong', problem: 'Name a port from 0 to 65535: --port 8080' }],
+    [['--port', '65536'], { mode: 'wrong', problem: 'Name a port from 0 to 65535: --port 8080' }],
+    [['--port', 'http'], { mode: 'wrong', problem: 'Name a port from 0 to 65535: --port 8080' }],
+    [['--terminal', '--port', '80'], { mode: 'wrong', problem: '--terminal serves no page, so it takes no --port.' }],
+    [['--new'], { mode: 'wrong', problem: '--new goes with --terminal. On the page, press "New session".' }],
+    [['--terminal'], { mode: 'chat', offline: false, isNew: false }],
+    [['--terminal', '--new', '--db', 'a.db'], { mode: 'chat', offline: false, isNew: true, db: 'a.db' }],
+    [['--terminal', '--log'], { mode: 'chat', offline: false, log: true, isNew: false }],
+    [['--db', '--terminal'], { mode: 'wrong', problem: 'Name a file: --db FILE' }],
+    [['--once', '--terminal'], { mode: 'wrong', problem: '--once and --terminal do not go together.' }],
     [['--once', '--db', 'a.db'], { mode: 'wrong', problem: '--once keeps nothing, so it takes no --db.' }],
     [['--once', 'Find Acme'], { mode: 'once', question: 'Find Acme', offline: false }],
     [['--once', '--offline'], { mode: 'once', offline: true }],
     [['--once', '--log'], { mode: 'once', offline: false, log: true }],
-    [['--log'], { mode: 'chat', offline: false, log: true, isNew: false }],
     [['--tour'], { mode: 'tour', offline: false }],
+    [['--tour', 'Acme'], { mode: 'wrong', problem: '--tour takes no question.' }],
     [['-h'], { mode: 'help', offline: false }],
     [['--nope'], { mode: 'wrong', problem: 'There is no option --nope.' }],
     [['Find', 'Acme'], { mode: 'wrong', problem: 'Put --once before a question: --once "Find Acme"' }],
+    [['--terminal', 'Find'], { mode: 'wrong', problem: 'Put --once before a question: --once "Find"' }],
     [['--once', 'Find', 'Acme'], { mode: 'wrong', problem: 'Put the question in quotes: --once "Find Acme"' }],
     [['--once', ' '], { mode: 'wrong', problem: 'The question is empty.' }],
     [['--once', '--tour'], { mode: 'wrong', problem: '--once and --tour do not go together.' }],
@@ -151,6 +163,12 @@ describe('the script', () => {
     expect(usage.total).toBeGreaterThan(200);
   });
 
+  it('writes a report that takes long enough to be interrupted', async () => {
+    const { text } = await deskFor().say('Write a report on Berlin');
+    for (const name of ['Acme Robotics', 'Spreewerk Design', 'Tinkerbox']) expect(text).toContain(`${name} is in Berlin`);
+    expect(text.split(/\s+/).length).toBeGreaterThan(120);
+  });
+
   it('searches before it creates', async () => {
     const { say, directory } = deskFor();
     const { text, state } = await say('Create a lead for Nordwind in program Growth');
@@ -164,6 +182,7 @@ describe('the script', () => {
     ['Create a lead for Nobody in program Gold', 'I know no partner called Nobody, so I did nothing.'],
     ['Create a lead for Lumen in program Tin', 'That did not work: There is no program "Tin"; there are Growth, Gold, Startup.'],
     ['Find Atlantis', 'I found no partner by that name or city.'],
+    ['Write a report on Atlantis', 'I found no partner by that name or city, so there is nothing to report.'],
     ['Delete the lead of Lumen', 'Lumen Optics has no lead.'],
   ])('answers %j honestly', async (question, text) => {
     expect((await deskFor().say(question)).text).toBe(text);

@@ -76,6 +76,20 @@ describe('the first code block of the README', () => {
     expect(runHere(process.execPath, 'required.cjs').trim()).toBe('loaded');
   });
 
+  it('serves the page from its own files', () => {
+    const code = [
+      "import { createPageHandler } from 'stepline/page';",
+      'const page = createPageHandler();',
+      "const get = async (path) => (await page(new Request('http://localhost' + path))).text();",
+      "const html = await get('/');",
+      'const [, script] = /src="([^"]+)"/.exec(html);',
+      'const [, style] = /stylesheet" href="([^"]+)"/.exec(html);',
+      "console.log((await get(script)).includes('Jump to newest'), (await get(style)).includes('.tool-block'));",
+    ];
+    writeFileSync(join(project, 'page.js'), code.join('\n'));
+    expect(runHere(process.execPath, 'page.js').trim()).toBe('true true');
+  });
+
   it('runs as CommonJS', () => {
     const code = quickStart.replaceAll(/^import (.*) from (.*);$/gm, 'const $1 = require($2);');
     writeFileSync(join(project, 'quick.cjs'), `(async () => {\n${code}\n})();`);

@@ -1,6 +1,7 @@
 // The conversation in the terminal: every word goes through the runtime, which keeps it before anything comes of it.
 import type { Actor, SessionSummary, SessionWait, SessionResult } from 'stepline/sessions';
 import { decide } from './approve.ts';
+import { deskId } from './desk.ts';
 import type { Home } from './home.ts';
 import type { Keyboard } from './keyboard.ts';
 import type { Problems } from './problems.ts';
@@ -119,7 +120,7 @@ async function takeUp(place: Place, summary: SessionSummary): Promise<void> {
 
 async function say(place: Place, text: string, here: Here): Promise<Here> {
   const { home, by } = place;
-  const sessionId = here.sessionId ?? (await home.runtime.create({ owner: by.id }, { by })).id;
+  const sessionId = here.sessionId ?? (await home.runtime.create({ agent: deskId, owner: by.id }, { by })).id;
   const { turn } = await watchRun(place, sessionId, () => home.runtime.send(sessionId, text, { by }));
   await goOn(place, sessionId, turn);
   return { ...here, sessionId };

@@ -6,8 +6,8 @@ import { answer } from './script.ts';
 const openAiModel = 'gpt-5-mini';
 const anthropicModel = 'claude-sonnet-4-5';
 
-/** Milliseconds between two words of the script, if somebody watches. */
-const wordPaceMs = 22;
+/** Milliseconds between two words of the script, if somebody watches the terminal. */
+export const terminalPaceMs = 22;
 
 export interface Chosen {
   readonly model: Model;
@@ -20,9 +20,10 @@ export class ChoiceError extends Error {}
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export async function offlineModel({ paced = false } = {}): Promise<Model> {
+/** The script as a model. `paceMs` is the time between two of its words. */
+export async function offlineModel({ paceMs = 0 } = {}): Promise<Model> {
   const { scriptedModel } = await import('stepline/testing');
-  const pace = paced ? async () => setTimeout(wordPaceMs) : undefined;
+  const pace = paceMs > 0 ? async () => setTimeout(paceMs) : undefined;
   return scriptedModel([(request) => answer(request, pace)], { repeatLast: true, provider: 'offline', modelId: 'script' });
 }
 
@@ -51,8 +52,8 @@ async function modelFrom(env: Env): Promise<Model | undefined> {
   return undefined;
 }
 
-/** Chooses the model. `paced` lets the script speak at a pace that can be watched. */
-export async function chooseModel(env: Env, { offline, paced }: { readonly offline: boolean; readonly paced: boolean }): Promise<Chosen> {
+/** Chooses the model. `paceMs` is the time between two words of the script. */
+export async function chooseModel(env: Env, { offline, paceMs }: { readonly offline: boolean; readonly paceMs: number }): Promise<Chosen> {
   const model = offline ? undefined : await modelFrom(env);
-  return model === undefined ? { model: await offlineModel({ paced }), isScript: true } : { model, isScript: false };
+  return model === undefined ? { model: await offlineModel({ paceMs }), isScript: true } : { model, isScript: false };
 }

@@ -1,6 +1,7 @@
 // The agent: what it is told to be, what it can do, and how far it may go.
 import type { AgentOptions, InferEvent, Model } from 'stepline';
 import { defineContext, createAgent, defineTool } from 'stepline';
+import type { Clock } from 'stepline/step-by-step';
 import { z } from 'zod';
 import type { Directory } from './partners.ts';
 import { programs } from './partners.ts';
@@ -56,17 +57,26 @@ function report(problem: unknown, where: string): void {
   process.stderr.write(`${where}: ${String(problem)}\n`);
 }
 
+/** Id of the desk that people talk to. */
+export const deskId = 'partner-desk';
+
+/** Rules of a desk that has its own. */
+export interface DeskRules extends Pick<AgentOptions, 'id' | 'limits' | 'errors'> {
+  /** @default the machine's clock */
+  readonly clock?: Clock;
+}
+
 /** Makes the desk. The tour gives it other rules; otherwise a limit makes it sum up what it has. */
-export const createDesk = (model: Model, rules: Pick<AgentOptions, 'limits' | 'errors'> = {}) =>
+export const createDesk = (model: Model, { clock, ...rules }: DeskRules = {}) =>
   createAgent({
-    id: 'partner-desk',
+    id: deskId,
     version: '1',
     model,
     instructions,
     context: defineContext<DeskContext>(),
     tools,
     limits: { steps: 12, tokens: 60_000, wallMs: 120_000, onLimit: 'finalize' },
-    ports: { onProblem: report },
+    ports: { onProblem: report, ...(clock !== undefined && { clock }) },
     ...rules,
   });
 

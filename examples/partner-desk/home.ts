@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Actor, Recovery, SessionFacts, EmbeddedRuntime } from 'stepline/sessions';
 import { createSessionRuntime, StoreInUseError } from 'stepline/sessions';
 import { sqliteStore } from 'stepline/sqlite';
+import type { Clock } from 'stepline/step-by-step';
 import type { Desk, DeskContext, DeskEvent } from './desk.ts';
 import type { Directory } from './partners.ts';
 import { createDirectory } from './partners.ts';
@@ -20,11 +21,13 @@ export interface Home {
 }
 
 export interface HomeOptions {
-  readonly desk: Desk;
+  readonly desks: readonly Desk[];
   readonly onEvent?: (event: DeskEvent, session: SessionFacts) => void;
   readonly onProblem: (error: unknown) => void;
-  /** Changes what the tools work with. */
-  readonly adapt?: (directory: Directory) => Directory;
+  /** Changes what the tools of a session work with. */
+  readonly adapt?: (directory: Directory, session: SessionFacts) => Directory;
+  /** Source of the times that are stored. @default the machine's clock */
+  readonly clock?: Clock;
 }
 
 /** Why the files cannot be used. */
@@ -52,7 +55,7 @@ function orRefused<Value>(file: string, work: () => Value): Value {
 }
 
 /** Opens the files, or makes them. What was interrupted goes on at once. */
-export async function openHome(named: string, { desk, onEvent, onProblem, adapt = (same) => same }: HomeOptions): Promise<Home> {
+export async function openHome(named: string, { desks, onEvent, onProblem, adapt = (same) => same, clock }: HomeOptions): Promise<Home> {
   const file = resolve(named);
   orRefused(dirname(file), () => mkdirSync(dirname(file), { recursive: true }));
   const leadsFile = `${file}.partners`;
@@ -61,10 +64,11 @@ export async function openHome(named: string, { desk, onEvent, onProblem, adapt 
   const open = (): Directory => (directory ??= orRefused(leadsFile, () => createDirectory(leadsFile)));
   const store = sqliteStore({ path: file });
   const runtime = createSessionRuntime({
-    agents: [desk],
+    agents: desks,
     store,
-    context: (): DeskContext => ({ directory: adapt(open()) }),
-    // Holds: the desk is the only agent, and these are its events.
+    context: (session): DeskContext => ({ directory: adapt(open(), session) }),
+    ...(clock !== undefined && { clock }),
+    // Holds: all agents are desks, and these are their events.
     ...(onEvent !== undefined && { onEvent: (event, session) => onEvent(event as DeskEvent, session) }),
     onProblem,
   });

@@ -1,25 +1,27 @@
 // The partner desk: npm start. See --help.
-import { relative } from 'node:path';
-import type { BaseEvent } from 'stepline';
 import { SteplineError } from 'stepline';
-import { AgentConsoleLogger } from 'stepline/broadcasting';
 import { chat, commands } from './chat.ts';
 import type { Chosen } from './choose-model.ts';
-import { ChoiceError, chooseModel } from './choose-model.ts';
+import { ChoiceError, chooseModel, terminalPaceMs } from './choose-model.ts';
 import { createDesk } from './desk.ts';
+import { chooseDirectory, createDesks } from './desks.ts';
 import { HomeError, openHome, usualFile, whoIsHere } from './home.ts';
 import { createKeyboard } from './keyboard.ts';
+import { createLog } from './log.ts';
 import { defaultQuestion, once } from './once.ts';
 import type { Options } from './options.ts';
 import { readOptions, usage } from './options.ts';
 import { createDirectory } from './partners.ts';
 import { readPiped } from './piped.ts';
 import { createProblems, problemText } from './problems.ts';
+import { toRelativePath } from './relative-path.ts';
 import type { Screen } from './screen.ts';
 import { createScreen } from './screen.ts';
 import { examples } from './sentences.ts';
 import { createStage } from './stage.ts';
 import { tour } from './tour.ts';
+import { releaseNight } from './web/night.ts';
+import { serve } from './web/serve.ts';
 
 function greet(screen: Screen, { model, isScript }: Chosen): void {
   const { paint } = screen;
@@ -40,24 +42,9 @@ interface OnceQuestion {
   readonly log?: boolean;
 }
 
-type Asked = Extract<Options, { readonly mode: 'chat' | 'once' }>;
+type Asked = Extract<Options, { readonly mode: 'page' | 'chat' | 'once' }>;
 
 const watches = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
-
-function toRelativePath(file: string): string {
-  const near = relative('', file);
-  return near.startsWith('..') ? file : near;
-}
-
-/** Returns a listener that prints events to the error output, so that answers can be piped on without them. */
-function createLog(beforeLine: () => void = () => undefined): (event: BaseEvent) => void {
-  const { stderr, env } = process;
-  const print = (line: string): void => {
-    beforeLine();
-    stderr.write(`${line}\n`);
-  };
-  return new AgentConsoleLogger({ level: 'debug', colors: stderr.isTTY && (env['NO_COLOR'] ?? '') === '', print }).log;
-}
 
 async function answerOnce(chosen: Chosen, screen: Screen, { log = false, question: given }: OnceQuestion): Promise<number> {
   const piped = given ?? (process.stdin.isTTY ? undefined : await readPiped(process.stdin));
@@ -83,7 +70,9 @@ async function converse(
     print?.(event);
     stage.hear(event, session);
   };
-  const home = await openHome(db, { desk: createDesk(chosen.model), onEvent, onProblem });
+  const desks = await createDesks(chosen.model, terminalPaceMs);
+  const home = await openHome(db, { desks, adapt: chooseDirectory, onEvent, onProblem });
+  await releaseNight(home.runtime);
   screen.line(
     screen.paint.dim(`Commands: ${commands}\nCtrl-C stops an answer; twice leaves. Everything is kept in ${toRelativePath(db)}.`),
   );
@@ -94,10 +83,12 @@ async function converse(
 }
 
 async function talk(options: Asked, screen: Screen): Promise<number> {
-  const chosen = await chooseModel(process.env, { offline: options.offline, paced: watches() });
+  const chosen = await chooseModel(process.env, { offline: options.offline, paceMs: watches() ? terminalPaceMs : 0 });
+  // Whoever names a port wants the page, terminal or not.
+  if (options.mode === 'page' && (watches() || options.port !== undefined)) return serve(chosen, screen, options);
   greet(screen, chosen);
-  if (options.mode === 'once') return answerOnce(chosen, screen, options);
-  return watches() ? converse(chosen, screen, options) : answerOnce(chosen, screen, options);
+  if (options.mode === 'chat' && watches()) return converse(chosen, screen, options);
+  return answerOnce(chosen, screen, options);
 }
 
 async function main(): Promise<number> {
@@ -113,6 +104,7 @@ async function main(): Promise<number> {
     case 'tour':
       await tour(screen);
       return 0;
+    case 'page':
     case 'chat':
     case 'once':
       return talk(options, screen);

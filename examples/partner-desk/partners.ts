@@ -94,3 +94,11 @@ export function createDirectory(file?: string): Directory {
     },
   };
 }
+
+/** A directory whose search always fails. */
+export const createBrokenDirectory = (): Directory => ({
+  ...createDirectory(),
+  search: () => {
+    throw new Error('The index is being rebuilt.');
+  },
+});

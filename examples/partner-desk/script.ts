@@ -5,7 +5,7 @@ import type { ScriptedAnswer, ScriptedToolCall } from 'stepline/testing';
 import type { Found } from './partners.ts';
 import type { Wish } from './sentences.ts';
 import { examples, readSentence } from './sentences.ts';
-import { isFailed, foundIn, inWords, wasLost } from './wording.ts';
+import { isFailed, foundIn, inWords, toReport, wasLost } from './wording.ts';
 
 /** Number of times that the script retries a failing search. */
 const mostTries = 5;
@@ -96,6 +96,8 @@ function replyTo({ said, results }: ScriptedTurn): Reply {
   switch (wish.type) {
     case 'search':
       return afterSearch(wish.query, results) ?? { text: last === undefined ? '' : inWords(last) };
+    case 'report':
+      return afterSearch(wish.query, results) ?? { text: toReport(results.flatMap(foundIn)) };
     case 'create':
       return createLead(wish, results);
     case 'delete':

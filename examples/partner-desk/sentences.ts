@@ -5,6 +5,7 @@ export type Wish =
   | { readonly type: 'create'; readonly company: string; readonly program: string }
   | { readonly type: 'delete'; readonly lead: number }
   | { readonly type: 'delete-of'; readonly company: string }
+  | { readonly type: 'report'; readonly query: string }
   | { readonly type: 'help' }
   | { readonly type: 'unknown' };
 
@@ -15,12 +16,14 @@ export const examples: readonly string[] = [
   'Create a lead for Nordwind in program Growth',
   'Delete lead 2',
   'Delete the lead of Vela',
+  'Write a report on Berlin',
   'Help',
 ];
 
 const create = /\b(?:create|add|make|open)\b.*?\blead\b\s+for\s+(?<company>.+?)\s+(?:in|into|to|on|under)\s+(?<program>.+)$/i;
 const remove = /\b(?:delete|remove|drop)\b.*?\blead\b\s*(?:number|no\.?|nr\.?|#)?\s*(?<lead>\d{1,9})\b/i;
 const removeOf = /\b(?:delete|remove|drop)\b.*?\blead\b\s+(?:of|for)\s+(?<company>.+)$/i;
+const report = /\breport\b\s+(?:on|about|for)\s+(?<query>.+)$/i;
 const help = /^(?:\?$|(?:help|hello|hi|hey|what can you do)\b)/i;
 const search = [
   /\b(?:who|which\b.*|what\b.*|companies|partners|anyone|anybody)\s+(?:is|are|do we have|do we know)?\s*(?:there\s+)?in\s+(?<query>.+)$/i,
@@ -45,6 +48,8 @@ export function readSentence(said: string): Wish {
   if (lead !== undefined) return { type: 'delete', lead: Number(lead) };
   const company = removeOf.exec(sentence)?.groups?.['company'];
   if (company !== undefined) return { type: 'delete-of', company: removeQuotes(company) };
+  const subject = report.exec(sentence)?.groups?.['query'];
+  if (subject !== undefined) return { type: 'report', query: removeQuotes(subject).replace(fillers, '') };
   if (help.test(sentence)) return { type: 'help' };
   const query = search.map((pattern) => pattern.exec(sentence)?.groups?.['query']).find((found) => found !== undefined);
   const words = query === undefined ? '' : removeQuotes(query).replace(fillers, '');

@@ -1,6 +1,7 @@
 // Stored conversations on the screen: the one that is gone on with, and the list of all.
 import { AgentState } from 'stepline';
 import type { DamagedSession, Session, EmbeddedRuntime, SessionSummary } from 'stepline/sessions';
+import { deskId } from './desk.ts';
 import type { Screen } from './screen.ts';
 import { clipText, pluralize, label, margin, showProblem, wrapLine } from './screen.ts';
 import { createSpeech } from './speech.ts';
@@ -68,11 +69,14 @@ export interface Stored {
 
 const isGood = (session: SessionSummary | DamagedSession): session is SessionSummary => !('damage' in session);
 
-/** The conversations of the file. */
+/** The conversations of the file, without those of the tour. */
 export async function listStored(runtime: EmbeddedRuntime): Promise<Stored> {
   const { sessions } = await runtime.list();
   return {
-    good: sessions.filter(isGood).sort((one, other) => other.updatedAt - one.updatedAt),
+    good: sessions
+      .filter(isGood)
+      .filter(({ agent }) => agent.id === deskId)
+      .sort((one, other) => other.updatedAt - one.updatedAt),
     damaged: sessions.filter((session) => 'damage' in session),
   };
 }

@@ -1,8 +1,7 @@
 // A tool that always fails, under the four presets of ErrorPolicy.
 import { ErrorPolicy } from 'stepline';
 import type { AgentState } from 'stepline';
-import type { Directory } from './partners.ts';
-import { createDirectory } from './partners.ts';
+import { createBrokenDirectory } from './partners.ts';
 import type { Screen } from './screen.ts';
 import { label, margin } from './screen.ts';
 import type { Scene } from './tour-guide.ts';
@@ -15,13 +14,6 @@ const presets: readonly (readonly [name: string, policy: ErrorPolicy])[] = [
   ['ErrorPolicy.retryAll(5)', ErrorPolicy.retryAll(5)],
   ['ErrorPolicy.ignoreToolErrors()', ErrorPolicy.ignoreToolErrors()],
 ];
-
-const brokenDirectory = (): Directory => ({
-  ...createDirectory(),
-  search: () => {
-    throw new Error('The index is being rebuilt.');
-  },
-});
 
 /** One line for each step that failed: what the policy made of it. */
 function showFailures(screen: Screen, { stepResults }: AgentState): void {
@@ -39,7 +31,7 @@ export const failingTool: Scene = async ({ screen, note, code }) => {
   for (const [name, errors] of presets) {
     code(name);
     const desk = await deskWith({ errors });
-    const { state, text, status } = await desk.start('Find Acme', { context: { directory: brokenDirectory() } }).result;
+    const { state, text, status } = await desk.start('Find Acme', { context: { directory: createBrokenDirectory() } }).result;
     showFailures(screen, state);
     if (status === 'completed') screen.line(`${label(screen, 'desk')}${text}`);
     showWhy(screen, state);

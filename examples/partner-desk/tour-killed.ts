@@ -31,7 +31,7 @@ function leadsIn(file: string): string {
 async function goOn({ screen, note, code }: Guide, file: string): Promise<void> {
   code('createSessionRuntime({ agents: [desk], store: sqliteStore({ path }) })');
   const stage = createStage(screen);
-  const home = await openHome(file, { desk: await deskWith(), onEvent: stage.hear, onProblem: createProblems(screen).tell });
+  const home = await openHome(file, { desks: [await deskWith()], onEvent: stage.hear, onProblem: createProblems(screen).tell });
   const [interrupted = ''] = home.recovery.resumed;
   stage.watch(interrupted);
   await home.runtime.resume(interrupted, { by });

@@ -6,7 +6,7 @@ const [, , file = '', question = ''] = process.argv;
 const by = { id: 'the tour', kind: 'user' };
 
 const { runtime } = await openHome(file, {
-  desk: await deskWith(),
+  desks: [await deskWith()],
   onProblem: (error) => process.stderr.write(`${String(error)}\n`),
   adapt: (directory) => ({
     ...directory,

@@ -48,6 +48,26 @@ function searchText(found: readonly Found[]): string {
   return `I found ${count}:\n${found.map(companyText).join('\n')}`;
 }
 
+function describePartner({ name, city, field, leads: [lead] }: Found): string {
+  const next =
+    lead === undefined
+      ? 'It is in none of our programs yet. A short call about the Startup program would be a good first step, and costs nobody more than half an hour.'
+      : `It is lead ${lead.lead} in the program ${lead.program}. Ask how the program is going, what is missing, and who looks after it on their side.`;
+  return `${name} is in ${city} and works on ${field}. ${next}`;
+}
+
+/** A longer text about the companies of a search. */
+export function toReport(found: readonly Found[]): string {
+  const [first] = found;
+  if (first === undefined) return 'I found no partner by that name or city, so there is nothing to report.';
+  const count = found.length === 1 ? 'one partner' : `${found.length} partners`;
+  return [
+    `There ${found.length === 1 ? 'is' : 'are'} ${count} to report on.`,
+    ...found.map(describePartner),
+    `I would begin with ${first.name} this week, and look at the whole list again in a month. This is all that the directory knows; for contracts and numbers, ask the people who look after these partners.`,
+  ].join('\n\n');
+}
+
 function text(fields: Fields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '(unknown)';

@@ -18,6 +18,7 @@ import { createEnvelopeMapper, isPiece } from './envelope-mapper.ts';
 import { HeadTimer } from './head-timer.ts';
 import type { PlacedEvent, VoidAttempt } from './sent-session.ts';
 import { SentSession } from './sent-session.ts';
+import { withDigest } from './sign-approval.ts';
 import type { CanBroadcastAgentEvents, EnvelopeTransport } from './transport.ts';
 
 /** Options of an adapter. */
@@ -86,7 +87,7 @@ export class AgentEventEnvelopeAdapter implements CanBroadcastAgentEvents {
   readonly broadcast: Callback<[event: BaseEvent, session?: SessionFacts], void> = (event, session) => {
     this.#guard(() => {
       const channel = this.#find(event, session?.id);
-      const placed = session === undefined ? [channel.session.take(event)] : channel.session.takeFromSession(event);
+      const placed = session === undefined ? [channel.session.take(event)] : channel.session.takeFromSession(withDigest(event, session.id));
       this.#send(channel, this.#toEnvelopes(channel, placed));
       this.#noteHead(channel, event);
     });

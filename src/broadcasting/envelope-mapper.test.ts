@@ -128,6 +128,7 @@ const rows: readonly Row[] = [
           resolved_by: 'StepsLimit',
           context: { max: 2 },
           sentence: '2 of 2 steps done.',
+          next: 'Raise limits.steps if the work needs more steps.',
           step_count: 2,
         },
       ],

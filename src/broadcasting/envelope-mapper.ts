@@ -5,11 +5,13 @@
 // M2. Whether an event has envelopes follows from the event and the preset alone, so that any reader can find the one before.
 // M3. No envelope has a stack, or a text that was not redacted.
 import type { BaseEvent } from '../events/index.ts';
+import type { JsonObject } from '../lib/index.ts';
 import type { StoredEvent } from '../sessions/index.ts';
 import type { BroadcastOptions, BroadcastSettings } from './broadcast-options.ts';
 import { parseBroadcastOptions } from './broadcast-options.ts';
 import { truncateEnvelope } from './truncate-envelope.ts';
 import type { EnvelopePart, EventEnvelope, HeadEnvelope } from './envelope.ts';
+import { toSnakeCounts } from './map/counts.ts';
 import type { EventFields } from './map/event-view.ts';
 import { EventView } from './map/event-view.ts';
 import type { TextChunk } from './map/stream-parts.ts';
@@ -55,6 +57,20 @@ export interface SessionHead {
   readonly seq: number;
   readonly at: number;
   readonly agentId?: string | undefined;
+  /** Totals of the session, for a reader that begins in the middle. */
+  readonly totals?: SessionTotals | undefined;
+}
+
+/** Totals of a session up to an event. */
+export interface SessionTotals {
+  /** Number of the last event that is counted. */
+  readonly seq: number;
+  readonly status: string;
+  /** Tokens of all recorded steps; absent if there is none. */
+  readonly usage?: object | undefined;
+  /** The last execution; absent if none has started. */
+  readonly execution?:
+    { readonly id: string; readonly startedAt: number; readonly stepCount: number; readonly durationMs: number } | undefined;
 }
 
 /** Turns events into envelopes. Pure: it keeps nothing. */
@@ -109,6 +125,16 @@ function finish(header: EnvelopeHeader, parts: readonly EnvelopePart[], maxBytes
   return parts.map(({ event, data }, place) => truncateEnvelope({ event, ...header, part: place + 1, ...count, data }, maxBytes));
 }
 
+function toTotalsData({ seq, status, usage, execution }: SessionTotals): JsonObject {
+  const last = execution && {
+    execution_id: execution.id,
+    started_at: toTime(execution.startedAt),
+    step_count: execution.stepCount,
+    duration_ms: Math.round(execution.durationMs),
+  };
+  return { seq, status, ...(usage !== undefined && { usage: toSnakeCounts(usage) }), ...last };
+}
+
 class Mapper implements EnvelopeMapper {
   readonly #settings: BroadcastSettings;
   /** The last time that was written: events of a step often have the same. */
@@ -134,9 +160,10 @@ class Mapper implements EnvelopeMapper {
     return { event, ...this.#pieceHeader(source), part: 1, data };
   }
 
-  toHead({ sessionId, seq, at, agentId }: SessionHead): HeadEnvelope {
+  toHead({ sessionId, seq, at, agentId, totals }: SessionHead): HeadEnvelope {
     const agent = agentId === undefined ? {} : { agent_id: agentId };
-    return { event: 'agent.head', timestamp: toTime(at), session_id: sessionId, ...agent, part: 1, data: { seq } };
+    const data = { seq, ...(totals !== undefined && { totals: toTotalsData(totals) }) };
+    return { event: 'agent.head', timestamp: toTime(at), session_id: sessionId, ...agent, part: 1, data };
   }
 
   hasSeq(event: AnyEvent): boolean {

@@ -45,7 +45,11 @@ export interface HeadEnvelope {
   /** Absent if the sender has not seen an event of the session yet. */
   readonly agent_id?: string;
   readonly part: 1;
-  readonly data: { readonly seq: number };
+  readonly data: {
+    readonly seq: number;
+    /** Totals of the session, for a reader that begins in the middle. */
+    readonly totals?: JsonObject;
+  };
 }
 
 export type Envelope = EventEnvelope | HeadEnvelope;

@@ -5,6 +5,6 @@ export { BroadcastPreset } from './broadcast-options.ts';
 export type { ConsoleLoggerOptions } from './console/agent-console-logger.ts';
 export { AgentConsoleLogger } from './console/agent-console-logger.ts';
 export type { Envelope, EventEnvelope, HeadEnvelope, PayloadRef } from './envelope.ts';
-export type { AnyEvent, ChunkSource, EnvelopeMapper, EventPlace, SessionHead } from './envelope-mapper.ts';
+export type { AnyEvent, ChunkSource, EnvelopeMapper, EventPlace, SessionHead, SessionTotals } from './envelope-mapper.ts';
 export { createEnvelopeMapper } from './envelope-mapper.ts';
 export type { CanBroadcastAgentEvents, EnvelopeTransport } from './transport.ts';

@@ -33,7 +33,7 @@ function getPosition(envelopes: readonly StoredEnvelope[]): number {
   return (spoken ?? envelopes[0])?.seq ?? 0;
 }
 
-/** True if an envelope has what the other lacks: data that was cut, or the digest, which is known only once its event is stored. */
+/** True if an envelope has what the other lacks: data that was cut, or the digest, which not every sender knows. */
 const isFuller = (one: StoredEnvelope, other: StoredEnvelope): boolean =>
   (isCut(other) && !isCut(one)) || (one.data['digest'] !== undefined && other.data['digest'] === undefined);
 

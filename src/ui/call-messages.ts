@@ -3,6 +3,7 @@ import type { EventEnvelope } from '../broadcasting/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import { getAuthor, getNumber, getText, getTexts } from './fields.ts';
 import type { ToolViewMessage, ViewApproval, ViewToolCall } from './message.ts';
+import { readNesting } from './nesting.ts';
 import { describeCall } from './sentences.ts';
 
 /** Finds the envelope that resolves a request for approval. */
@@ -109,6 +110,7 @@ export function toToolMessage(call: CallRecord, findResolution: FindResolution):
     timestamp: first.timestamp,
     agent_id: first.agent_id,
     parent_agent_id: first.parent_agent_id,
+    ...readNesting(first),
     participant: first.participant,
     step_number: getNumber(first.data, 'step_number'),
     provisional: call.isStored ? undefined : (true as const),

@@ -5,7 +5,9 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import { getBlockKey } from './block.ts';
 import { createFinder } from './derive-messages.ts';
+import { getShown } from './drop-over.ts';
 import { getObjects, getText, getTexts } from './fields.ts';
+import { compareOpen } from './open-items.ts';
 import type { ViewState } from './view-state.ts';
 
 /** Something that a session waits for. */
@@ -20,7 +22,7 @@ export interface ViewWait {
   readonly args?: Json;
   /** Arguments that the summary does not show as they are: fetch the whole wait before you approve it. */
   readonly hidden_fields?: readonly string[];
-  /** Binds an answer to what was shown; absent while the wait is provisional. */
+  /** Binds an answer to what was shown; absent if something of it is not shown: read the whole wait. */
   readonly digest?: string;
   readonly expires_at?: string;
   /** Limit that was reached. */
@@ -62,21 +64,20 @@ const isCompleted = (envelopes: Iterable<EventEnvelope>, { data, execution_id }:
 
 /** Requests for approval that nobody has answered, by the id of their wait. */
 function findRequests(state: ViewState): ReadonlyMap<string, EventEnvelope> {
-  const { requests, blocks, open, resolutions, lastRest } = state;
+  const { asked, requests, blocks, open, resolutions, lastRest } = state;
   const find = createFinder(resolutions);
   const found = new Map<string, EventEnvelope>();
   const listed = new Set(getObjects(lastRest?.data ?? {}, 'waiting_for').map((wait) => getText(wait, 'wait_id')));
-  for (const [waitId, list] of requests) {
-    const last = list.at(-1);
-    if (last === undefined || find(last) !== undefined) continue;
+  for (const [waitId, last] of [...asked].sort(([, one], [, other]) => one.seq - other.seq || one.part - other.part)) {
     // A run that has ended, or waits for other things, no longer waits for this.
     if (lastRest !== undefined && lastRest.seq > last.seq && !listed.has(waitId)) continue;
     if (!isCompleted(blocks.get(getBlockKey(last))?.envelopes ?? [], last)) found.set(waitId, last);
   }
-  for (const item of open.items.values()) {
+  const { items } = getShown(open);
+  for (const item of [...items].sort(compareOpen)) {
     const waitId = item.event === 'agent.tool.approval_requested' ? getText(item.data, 'wait_id') : undefined;
-    if (waitId === undefined || requests.has(waitId) || find(item) !== undefined) continue;
-    if (!isCompleted(open.items.values(), item)) found.set(waitId, item);
+    if (waitId === undefined || requests.get(waitId) !== undefined || find(item) !== undefined) continue;
+    if (!isCompleted(items, item)) found.set(waitId, item);
   }
   return found;
 }

@@ -1,16 +1,20 @@
-// Leaves out open envelopes that no longer count.
-// O1. An item that is over never counts again, whatever comes later: so it may be dropped at any time.
-// O2. What a later attempt or answer has replaced, a void took back, or a record contains, is over.
+// Open envelopes that no longer count.
+// Owns:     which of them are over for good, and which of the others are shown.
+// O1. What a record contains, or what came before a wait, is over for good: that never changes, so it may be dropped at any time.
+// O2. What a later attempt or answer has replaced, or a void took back, is only hidden: attempts are counted from 1 again after a wait, and
+//     it may turn out later that there was one.
 import type { EventEnvelope } from '../broadcasting/index.ts';
 import type { ExecutionFacts } from './execution-facts.ts';
 import { getStep, isRoot } from './fields.ts';
-import type { OpenItems, VoidMark } from './open-items.ts';
+import type { OpenItems, VoidMark, VoidMarks } from './open-items.ts';
 import { getStepKey, toRank } from './open-items.ts';
 import type { OpenText } from './open-text.ts';
+import { dropChunks } from './open-text.ts';
+import type { SharedMap } from './shared-map.ts';
 
 /** Facts of stored envelopes that end open ones. */
 export interface Records {
-  readonly executions: ReadonlyMap<string, ExecutionFacts>;
+  readonly executions: SharedMap<ExecutionFacts>;
   /** Time at which the session's own agent recorded a step, waited or ended for the last time. */
   readonly recordedAt: string;
   /** Time of its last end. */
@@ -47,20 +51,54 @@ function isRecorded({ executions }: Records, { executionId, step, at }: Omit<Pla
   return facts.hasEnded || at < facts.restAt || (step !== undefined && step <= facts.doneStep);
 }
 
+/** True if the words of a text are stored. Its own time does not say so: a text is sent later than it was written. */
+const isSpoken = ({ executions }: Records, { source, step }: OpenText): boolean =>
+  step <= (executions.get(source.execution_id)?.spokenStep ?? 0);
+
 /** Drops voids of steps that are recorded or have waited since: attempts are then counted from 1 again. */
-function dropVoids(marks: ReadonlyMap<string, VoidMark>, records: Records): ReadonlyMap<string, VoidMark> {
-  const kept = [...marks].filter(([key, { at }]) => {
+function dropVoids(marks: VoidMarks, records: Records): VoidMarks {
+  const kept = [...marks].map(([key, list]) => {
     const slash = key.lastIndexOf('/');
-    return !isRecorded(records, { executionId: key.slice(0, slash), step: Number(key.slice(slash + 1)), at });
+    const place = { executionId: key.slice(0, slash), step: Number(key.slice(slash + 1)) };
+    return [key, list.filter(({ at }) => !isRecorded(records, { ...place, at }))] as const;
   });
-  return kept.length === marks.size ? marks : new Map(kept);
+  const isSame = kept.every(([key, list]) => list.length === marks.get(key)?.length);
+  return isSame ? marks : new Map(kept.filter(([, list]) => list.length > 0));
 }
 
 /** A sender that sends an attempt again takes it back first: what comes after the void counts. */
-const isTakenBack = (mark: VoidMark | undefined, { attempt, at }: Place): boolean =>
-  mark !== undefined && (attempt < mark.rank || (attempt === mark.rank && at < mark.at));
+const isTakenBack = (marks: readonly VoidMark[] = [], { attempt, at }: Place): boolean =>
+  marks.some((mark) => attempt < mark.rank || (attempt === mark.rank && at < mark.at));
 
 const toStepKey = ({ executionId, step }: Place): string => getStepKey(executionId, step ?? -1);
+
+/** Leaves out texts, or the chunks of them that are over. */
+const dropTexts = (texts: Entries<OpenText>, isOver: (text: OpenText, place: Place) => boolean): Entries<OpenText> =>
+  texts.flatMap(([key, text]) => {
+    const place = toTextPlace(text);
+    const kept = dropChunks(text, (at) => isOver(text, { ...place, at }));
+    return kept === undefined ? [] : [[key, kept] as const];
+  });
+
+/** Leaves out what is over for good; returns the same object if nothing is. */
+export function dropOver(open: OpenItems, records: Records): OpenItems {
+  const { items, texts } = open;
+  if (items.size + texts.size + open.voids.size + open.textVoids.size === 0) return open;
+  const voids = dropVoids(open.voids, records);
+  const textVoids = dropVoids(open.textVoids, records);
+  // A run inside a step does not say which step of the session's own agent that is: its time does.
+  const isOver = (envelope: EventEnvelope, place: Place): boolean =>
+    isRecorded(records, place) || (!isRoot(envelope) && (place.at < records.recordedAt || place.at <= records.endedAt));
+  const keptItems = [...items].filter(([, item]) => !isOver(item, toItemPlace(item)));
+  const keptTexts = dropTexts([...texts], (text, place) => isSpoken(records, text) || isOver(text.source, place));
+  const isSame =
+    keptItems.length === items.size &&
+    keptTexts.length === texts.size &&
+    keptTexts.every(([key, text]) => texts.get(key) === text) &&
+    voids === open.voids &&
+    textVoids === open.textVoids;
+  return isSame ? open : { items: new Map(keptItems), texts: new Map(keptTexts), voids, textVoids };
+}
 
 /** The latest attempt at each step, and the time of its first item. */
 function findAttempts(places: readonly Place[]): ReadonlyMap<string, VoidMark> {
@@ -83,37 +121,42 @@ function findLastAnswers(texts: Entries<OpenText>): ReadonlyMap<string, number> 
   return ranks;
 }
 
-/** Returns the open envelopes that still count; the same object if all do. */
-export function dropOver(open: OpenItems, records: Records): OpenItems {
-  const { items, texts } = open;
-  if (items.size + texts.size + open.voids.size + open.textVoids.size === 0) return open;
-  const voids = dropVoids(open.voids, records);
-  const textVoids = dropVoids(open.textVoids, records);
-  const isGone = (place: Place): boolean => isRecorded(records, place) || isTakenBack(voids.get(toStepKey(place)), place);
+/** Open envelopes and texts that are shown. */
+export interface ShownItems {
+  readonly items: readonly EventEnvelope[];
+  readonly texts: readonly OpenText[];
+}
 
-  const openItems = [...items].filter(([, item]) => !isGone(toItemPlace(item)));
-  const openTexts = [...texts].filter(([, text]) => {
-    const place = toTextPlace(text);
-    return !isGone(place) && toRank(text) > (textVoids.get(toStepKey(place))?.rank ?? 0);
-  });
-  const own = openItems.filter(([, item]) => isRoot(item)).map(([, item]) => toItemPlace(item));
+function selectShown({ items, texts, voids, textVoids }: OpenItems): ShownItems {
+  const isVoid = (place: Place): boolean => isTakenBack(voids.get(toStepKey(place)), place);
+  const isTextVoid = (text: OpenText, place: Place): boolean =>
+    textVoids.get(toStepKey(place))?.some(({ rank }) => toRank(text) <= rank) === true;
+  const openItems = [...items.values()].filter((item) => !isVoid(toItemPlace(item)));
+  const openTexts = dropTexts([...texts], (text, place) => isVoid(place) || isTextVoid(text, place));
+  const own = openItems.filter(isRoot).map(toItemPlace);
   const places = [...own, ...openTexts.map(([, text]) => toTextPlace(text))].filter(({ step }) => step !== undefined);
   const attempts = findAttempts(places);
   const answers = findLastAnswers(openTexts);
-  const isReplaced = (place: Place): boolean => place.attempt < (attempts.get(toStepKey(place))?.rank ?? 0);
   // A run inside a step does not say which step of the session's own agent that is: its attempt and its time do.
   const isInnerOver = (place: Place): boolean =>
-    place.at < records.recordedAt ||
-    place.at <= records.endedAt ||
     [...attempts.values()].some(({ rank, at }) => rank > place.attempt && at >= place.at) ||
-    [...voids.values()].some((mark) => isTakenBack(mark, place));
-  const isKept = (envelope: EventEnvelope, place: Place): boolean => !isReplaced(place) && (isRoot(envelope) || !isInnerOver(place));
+    [...voids.values()].some((marks) => isTakenBack(marks, place));
+  const isHidden = (envelope: EventEnvelope, place: Place): boolean =>
+    place.attempt < (attempts.get(toStepKey(place))?.rank ?? 0) || (!isRoot(envelope) && isInnerOver(place));
+  const isOld = (text: OpenText, place: Place): boolean => toRank(text) < (answers.get(toStepKey(place)) ?? 0);
+  return {
+    items: openItems.filter((item) => !isHidden(item, toItemPlace(item))),
+    texts: dropTexts(openTexts, (text, place) => isHidden(text.source, place) || isOld(text, place)).map(([, text]) => text),
+  };
+}
 
-  const keptItems = openItems.filter(([, item]) => isKept(item, toItemPlace(item)));
-  const keptTexts = openTexts.filter(([, text]) => {
-    const place = toTextPlace(text);
-    return isKept(text.source, place) && toRank(text) >= (answers.get(toStepKey(place)) ?? 0);
-  });
-  const isSame = keptItems.length === items.size && keptTexts.length === texts.size && voids === open.voids && textVoids === open.textVoids;
-  return isSame ? open : { items: new Map(keptItems), texts: new Map(keptTexts), voids, textVoids };
+const nothing: ShownItems = { items: [], texts: [] };
+const shown = new WeakMap<OpenItems, ShownItems>();
+
+/** Returns the open envelopes and texts that are shown. */
+export function getShown(open: OpenItems): ShownItems {
+  if (open.items.size + open.texts.size === 0) return nothing;
+  const found = shown.get(open) ?? selectShown(open);
+  shown.set(open, found);
+  return found;
 }

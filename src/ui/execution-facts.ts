@@ -15,12 +15,14 @@ export interface ExecutionFacts {
   readonly hasEnded: boolean;
   /** Number of its last recorded step. */
   readonly doneStep: number;
+  /** Number of the last step whose words are stored: that of a step that waits is, though the step is not recorded. */
+  readonly spokenStep: number;
   readonly stepCount: number;
   readonly durationMs: number;
   readonly usage: ViewUsage;
 }
 
-const none: ExecutionFacts = { startedAt: '', restAt: '', hasEnded: false, doneStep: 0, stepCount: 0, durationMs: 0, usage: {} };
+const none: ExecutionFacts = { startedAt: '', restAt: '', hasEnded: false, doneStep: 0, spokenStep: 0, stepCount: 0, durationMs: 0, usage: {} };
 
 /** Adds two counts. */
 export function addUsage(one: ViewUsage, other: JsonObject): ViewUsage {
@@ -45,6 +47,7 @@ export function countEnvelope(before: ExecutionFacts | undefined, envelope: Stor
     const hasEnded = facts.hasEnded || getText(data, 'status') !== 'waiting';
     return { ...next, hasEnded, restAt: getLater(facts.restAt, timestamp) };
   }
+  if (event === 'agent.message') return { ...next, spokenStep: Math.max(facts.spokenStep, getStep(envelope) ?? 0) };
   if (event !== 'agent.step.completed') return next;
   return {
     ...next,

@@ -40,7 +40,7 @@ export interface ViewContinuation {
 /** The approval that a call needs, and what became of it. */
 export interface ViewApproval {
   readonly wait_id: string;
-  /** Binds an approval to what was shown; absent while the call is provisional. */
+  /** Binds an approval to what was shown; absent if something of the call is not shown. */
   readonly digest?: string;
   readonly expires_at?: string;
   /** Arguments that the summary does not show as they are. */
@@ -72,6 +72,12 @@ interface MessageBase {
   readonly agent_id: string;
   /** Present if another agent started this one. */
   readonly parent_agent_id?: string;
+  /** Id of the message of the call that it happened inside; absent outside of calls. */
+  readonly parent_id?: string;
+  /** Call that it happened inside. */
+  readonly parent_tool_call_id?: string;
+  /** Number of calls around it; absent outside of calls. */
+  readonly depth?: number;
   /** Participant whose turn it is, if several take turns. */
   readonly participant?: string;
   readonly step_number?: number;

@@ -1,7 +1,8 @@
 // Decisions to continue or stop, with their numbers as meters.
 import type { JsonObject } from '../lib/index.ts';
-import type { StoredEnvelope } from './block.ts';
-import { getNumber, getObject, getObjects, getStep, getText } from './fields.ts';
+import type { Block, StoredEnvelope } from './block.ts';
+import type { BlockList, BlockPage } from './block-list.ts';
+import { getNumber, getObject, getObjects, getStep, getText, isRoot } from './fields.ts';
 import type { ViewContinuation } from './message.ts';
 
 /** Used part of a limit: 12 of 20 steps. */
@@ -81,3 +82,23 @@ export function readDecision(envelopes: readonly StoredEnvelope[]): StepDecision
   const evaluations = getObjects(data, 'evaluations').map(toEvaluation);
   return { execution_id: source.execution_id, step_number: getStep(source) ?? 0, ...continuation, evaluations };
 }
+
+/** Returns the value of an object, computed once for each. */
+function memoize<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const values = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    const found = values.get(key) ?? { value: compute(key) };
+    values.set(key, found);
+    return found.value;
+  };
+}
+
+const isOwnStep = ({ key, envelopes: [first] }: Block): boolean => key.startsWith('step:') && first !== undefined && isRoot(first);
+
+const readBlock = memoize((block: Block) => (isOwnStep(block) ? readDecision(block.envelopes) : undefined));
+const readPage = memoize((page: BlockPage) => page.blocks.flatMap((block) => readBlock(block) ?? []));
+
+/** Reads the decisions after all steps of the session's own agent, oldest first. */
+export const readDecisions: (list: BlockList) => readonly StepDecision[] = memoize((list) =>
+  ([] as readonly StepDecision[]).concat(...list.pages.map(readPage)),
+);

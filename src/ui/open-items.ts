@@ -10,13 +10,15 @@ export interface VoidMark {
   readonly at: string;
 }
 
+export type VoidMarks = ReadonlyMap<string, readonly VoidMark[]>;
+
 export interface OpenItems {
   readonly items: ReadonlyMap<string, EventEnvelope>;
   readonly texts: ReadonlyMap<string, OpenText>;
-  /** Latest attempt that was taken back, by step. */
-  readonly voids: ReadonlyMap<string, VoidMark>;
-  /** Latest answer that was taken back, by step. */
-  readonly textVoids: ReadonlyMap<string, VoidMark>;
+  /** Attempts that were taken back, by step; none of them is both earlier and of a lower rank than another. */
+  readonly voids: VoidMarks;
+  /** Answers that were taken back, by step. */
+  readonly textVoids: VoidMarks;
 }
 
 export const noItems: OpenItems = { items: new Map(), texts: new Map(), voids: new Map(), textVoids: new Map() };
@@ -29,10 +31,19 @@ export const toRank = ({ attempt, answer }: Pick<OpenText, 'attempt' | 'answer'>
 const getItemKey = ({ event, execution_id, attempt, index, part, timestamp, data }: EventEnvelope): string =>
   [event, execution_id, attempt, index, part, timestamp, data['tool_call_id']].map(String).join('\n');
 
-function addMark(marks: ReadonlyMap<string, VoidMark>, key: string, mark: VoidMark): ReadonlyMap<string, VoidMark> {
-  const before = marks.get(key);
-  const isNewer = before === undefined || mark.rank > before.rank || (mark.rank === before.rank && mark.at > before.at);
-  return isNewer ? new Map(marks).set(key, mark) : marks;
+/** Orders envelopes that are not stored yet. */
+export function compareOpen(one: EventEnvelope, other: EventEnvelope): number {
+  if (one.timestamp !== other.timestamp) return one.timestamp < other.timestamp ? -1 : 1;
+  return (one.index ?? 0) - (other.index ?? 0) || one.part - other.part;
+}
+
+const covers = (one: VoidMark, other: VoidMark): boolean => one.rank >= other.rank && one.at >= other.at;
+
+/** Adds a mark. A lower rank may be the later one: a step that has waited counts its attempts from 1 again. */
+function addMark(marks: VoidMarks, key: string, mark: VoidMark): VoidMarks {
+  const before = marks.get(key) ?? [];
+  if (before.some((each) => covers(each, mark))) return marks;
+  return new Map(marks).set(key, [...before.filter((each) => !covers(mark, each)), mark]);
 }
 
 function addVoid(open: OpenItems, envelope: EventEnvelope): OpenItems {

@@ -1,5 +1,7 @@
 // Text that is being written.
 // T1. Chunks may come in any order, twice, or cut in other places: the text is the same. It ends where one is missing.
+// T2. A step that has waited counts its attempts and answers from 1 again, so that chunks from before and after the wait can stand in one
+//     text until it is known that there was a wait. All of them are kept, to leave out those from before.
 import type { EventEnvelope } from '../broadcasting/index.ts';
 import { getNumber, getText } from './fields.ts';
 
@@ -8,6 +10,12 @@ interface Stretch {
   readonly start: number;
   readonly end: number;
   readonly text: string;
+}
+
+/** All chunks that came, the last one first. */
+interface ChunkList {
+  readonly chunk: EventEnvelope;
+  readonly others: ChunkList | undefined;
 }
 
 /** Text of one answer of an attempt at a step. */
@@ -21,6 +29,7 @@ export interface OpenText {
   readonly lastAt: string;
   readonly text: readonly Stretch[];
   readonly reasoning: readonly Stretch[];
+  readonly chunks: ChunkList;
 }
 
 /** A chunk that is missing. */
@@ -63,7 +72,16 @@ function addPiece(stretches: readonly Stretch[], added: Stretch): readonly Stret
 export const getTextKey = ({ execution_id, data }: EventEnvelope): string =>
   [execution_id, data['step_number'], data['attempt'], data['answer'] ?? 1].map(String).join('/');
 
-/** Adds a chunk to the text of its answer. Returns the same text if it had all of it, and the chunk is not newer. */
+const isSame = (one: EventEnvelope, other: EventEnvelope): boolean =>
+  one.timestamp === other.timestamp &&
+  (['offset', 'length', 'text', 'reasoning'] as const).every((key) => one.data[key] === other.data[key]);
+
+function hasChunk(list: ChunkList | undefined, chunk: EventEnvelope): boolean {
+  for (let each = list; each !== undefined; each = each.others) if (isSame(each.chunk, chunk)) return true;
+  return false;
+}
+
+/** Adds a chunk to the text of its answer. Returns the same text if it had the chunk. */
 export function addChunk(open: OpenText | undefined, chunk: EventEnvelope): OpenText {
   const { data, timestamp } = chunk;
   const kind = getText(data, 'reasoning') === undefined ? 'text' : 'reasoning';
@@ -79,10 +97,20 @@ export function addChunk(open: OpenText | undefined, chunk: EventEnvelope): Open
     reasoning: [],
   };
   const stretches = addPiece(before[kind], { start, end: start + (getNumber(data, 'length') ?? text.length), text });
+  // One that adds something was not here before; nearly all do.
+  if (open !== undefined && stretches === open[kind] && hasChunk(open.chunks, chunk)) return open;
   const lastAt = timestamp > before.lastAt ? timestamp : before.lastAt;
   const source = timestamp < before.source.timestamp ? chunk : before.source;
-  if (before === open && stretches === open[kind] && lastAt === open.lastAt && source === open.source) return open;
-  return { ...before, source, lastAt, [kind]: stretches };
+  return { ...before, source, lastAt, [kind]: stretches, chunks: { chunk, others: open?.chunks } };
+}
+
+/** Leaves out the chunks of times that are over. Whatever is earlier than such a time must be over too. Returns undefined if none is left. */
+export function dropChunks(open: OpenText, isOver: (at: string) => boolean): OpenText | undefined {
+  if (!isOver(open.source.timestamp)) return open;
+  let kept: OpenText | undefined;
+  for (let each: ChunkList | undefined = open.chunks; each !== undefined; each = each.others)
+    if (!isOver(each.chunk.timestamp)) kept = addChunk(kept, each.chunk);
+  return kept;
 }
 
 /** Returns the text up to the first chunk that is missing. */

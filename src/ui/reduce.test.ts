@@ -199,6 +199,28 @@ describe('a step', () => {
   });
 });
 
+describe('calls inside calls', () => {
+  const outer = at(1, 'tool.started', { ...call, tool: 'ask_helper', tool_call_id: 'a/b' });
+  const inside = { parent_agent_id: 'a', agent_id: 'b', execution_id: 's/1/1/a%2Fb/1/4' };
+  const inner = at(2, 'tool.started', { ...call, tool: 'ask_other', tool_call_id: 'c2', step_number: 3 }, inside);
+  const innermost = at(3, 'tool.started', call, { ...inside, execution_id: 's/1/1/a%2Fb/1/4/3/c2/1/2' });
+
+  it('name the call that they happened inside, and how deep that is', () => {
+    const [first, second, third] = view(outer, inner, innermost).messages;
+    expect(first).not.toHaveProperty('depth');
+    expect(second).toMatchObject({ parent_id: first?.id, parent_tool_call_id: 'a/b', depth: 1 });
+    expect(third).toMatchObject({ parent_id: second?.id, parent_tool_call_id: 'c2', depth: 2 });
+  });
+
+  it('are not those of a participant that takes its turn', () => {
+    const turn = { parent_agent_id: 'a', participant: 'clerk', execution_id: 's/1/1/clerk/1/4' };
+    const [own] = view(at(1, 'tool.started', call, turn)).messages;
+    expect(own).not.toHaveProperty('depth');
+    const [deep] = view(at(1, 'tool.started', call, { ...turn, execution_id: 's/1/1/clerk/1/4/2/c9/1/3' })).messages;
+    expect(deep).toMatchObject({ parent_tool_call_id: 'c9', depth: 1, parent_id: 's/1/1/clerk/1/4/2/c9' });
+  });
+});
+
 describe('open envelopes', () => {
   const first = [open('step.started', { step_number: 1 }), open('tool.started', call, { index: 1 }), chunk('One', 0)];
   const second = [open('step.started', { step_number: 1 }, { attempt: 2 }), chunk('Two', 0, { attempt: 2 })];
@@ -246,6 +268,31 @@ describe('open envelopes', () => {
     expect(view(after, waits, ...before).messages).toMatchObject([{ tool_call_id: 'c2' }]);
   });
 
+  it('of a step that waits give way to its words, though they were sent after it began to wait', () => {
+    const late = chunk('Paying.', 0, {});
+    const waits = [at(1, 'message', spoken), at(2, 'status', { status: 'waiting', sentence: 'Waits.', waiting_for: [] })];
+    for (const each of [view(late, ...waits), view(...waits, { ...late, timestamp: tick() })]) {
+      expect(each.status).toBe('waiting');
+      expect(each.messages.map(({ id, provisional }) => [id, provisional])).toEqual([['s/1/1', undefined]]);
+    }
+  });
+
+  it('from before a wait do not mix with those after it, whatever comes first', () => {
+    const before = [chunk('Let me think', 0), open('tool.started', call, { attempt: 2 })];
+    const waits = at(1, 'status', { status: 'waiting', waiting_for: [{ wait_id: 'c1', tool: 'pay' }] });
+    const after = [chunk('Do', 0), chunk('ne.', 2)];
+    const expected = view(...before, waits, ...after).messages;
+    expect(expected).toMatchObject([{ text: 'Done.' }]);
+    for (const order of [
+      [...after, ...before, waits],
+      [after[1]!, before[0]!, waits, after[0]!, before[1]!],
+      [waits, ...after.toReversed(), ...before],
+    ]) {
+      expect(view(...order).messages).toEqual(expected);
+      expect(order.reduce(reduce, createView('s')).messages).toEqual(expected);
+    }
+  });
+
   it('of runs inside a step disappear with it', () => {
     const inner = open('tool.started', call, { parent_agent_id: 'a', agent_id: 'b', execution_id: 's/1/1/x' });
     const done = at(1, 'step.completed', step);
@@ -285,6 +332,18 @@ describe('approvals', () => {
     const { digest: _, ...data } = request.data;
     expect(view({ ...request, data }, waits, request).waits).toMatchObject([{ digest: 'd' }]);
     expect(view(request, waits, { ...request, data }).waits).toMatchObject([{ digest: 'd' }]);
+  });
+
+  it('are listed in the order in which they were asked for', () => {
+    const ask = (seq: number, id: string) =>
+      at(seq, 'tool.approval_requested', { ...call, tool_call_id: id, wait_id: id, hidden_fields: [] });
+    const [first, second] = [ask(1, 'c1'), ask(2, 'c2')];
+    expect(view(second, first).waits.map(({ wait_id }) => wait_id)).toEqual(['c1', 'c2']);
+    const [one, other] = [
+      open('tool.approval_requested', first.data, { index: 1 }),
+      open('tool.approval_requested', second.data, { index: 2 }),
+    ];
+    expect(view(other, one).waits.map(({ wait_id }) => wait_id)).toEqual(['c1', 'c2']);
   });
 
   it('are over when the run has ended', () => {
@@ -378,6 +437,57 @@ describe('a view', () => {
       resolved_by: 'StepsLimit',
       meter: { value: 4, limit: 4, unit: 'steps' },
     });
+  });
+
+  it.each<[string, JsonObject, readonly object[]]>([
+    [
+      'a cancel',
+      { status: 'stopped', stop_reason: 'user_requested', context: { by: 'request', person: 'ann' } },
+      [{ id: 'ann', action: 'cancelled' }],
+    ],
+    ['a cancel that is under way', { status: 'in_progress', cancel_requested: true, by }, [{ id: 'ann', action: 'cancelled' }]],
+    [
+      'a limit that was raised before',
+      { ...stopped, context: { currentSteps: 6, maxSteps: 6, granted: 2, grantedBy: ['bob'] } },
+      [{ id: 'bob', action: 'granted' }],
+    ],
+    ['a grant', { status: 'in_progress', granted: { steps: 2 }, by }, [{ id: 'ann', action: 'granted' }]],
+    ['a refusal', { ...stopped, grant_refused: { reason: 'Enough.', by: 'bob' } }, [{ id: 'bob', action: 'refused' }]],
+    ['a rule alone', stopped, []],
+  ])('names the people behind %s', (_name, data, people) => {
+    expect(view(at(1, 'status', { sentence: 'x', ...data })).why.people).toEqual(people);
+  });
+
+  it.each<[string, JsonObject, string | undefined]>([
+    [
+      'stopped',
+      { ...stopped, next: 'Raise limits.steps if the work needs more steps.' },
+      'Raise limits.steps if the work needs more steps.',
+    ],
+    [
+      'waits for an approval',
+      { status: 'waiting', waiting_for: [{ wait_id: 'c', type: 'approval', tool: 'pay' }] },
+      'Approve or reject pay.',
+    ],
+    [
+      'waits for a client',
+      { status: 'waiting', waiting_for: [{ wait_id: 'c', type: 'client-tool', tool: 'ask' }] },
+      'Answer with the output of ask.',
+    ],
+    [
+      'waits for a grant',
+      { status: 'waiting', waiting_for: [{ wait_id: 'g', type: 'grant', limit: 'steps' }] },
+      'Grant more steps, or cancel the run.',
+    ],
+    ['waits for a person', { status: 'waiting', waiting_for: [{ wait_id: 'p', type: 'person' }] }, 'Answer the question.'],
+    ['is done', { status: 'completed', stop_reason: 'completed' }, undefined],
+  ])('says what to do about a run that %s', (_name, data, next) => {
+    expect(view(at(1, 'status', { sentence: 'x', ...data })).why.next).toBe(next);
+  });
+
+  it('advises nothing about an end once the run continues', () => {
+    const ended = view(at(1, 'status', { ...stopped, next: 'Raise limits.steps.' }));
+    expect(reduce(ended, at(2, 'message', user)).why.next).toBeUndefined();
   });
 
   it('takes a snapshot until newer envelopes come', () => {

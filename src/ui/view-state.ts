@@ -7,6 +7,7 @@ import type { Envelope, EventEnvelope, HeadEnvelope } from '../broadcasting/inde
 import type { JsonObject } from '../lib/index.ts';
 import type { Block, StoredEnvelope } from './block.ts';
 import { addToBlock, getBlockKey } from './block.ts';
+import { BlockList } from './block-list.ts';
 import type { Records } from './drop-over.ts';
 import { dropOver } from './drop-over.ts';
 import type { ViewUsage } from './execution-facts.ts';
@@ -14,8 +15,11 @@ import { addUsage, countEnvelope, isRest } from './execution-facts.ts';
 import { getObject, getText, getTexts, isCut, isRoot } from './fields.ts';
 import type { SeqRange } from './known-ranges.ts';
 import { addRange } from './known-ranges.ts';
+import type { HeadTotals } from './head-totals.ts';
+import { readTotals } from './head-totals.ts';
 import type { OpenItems } from './open-items.ts';
 import { addOpen, noItems } from './open-items.ts';
+import type { SharedMapEdit } from './shared-map.ts';
 import { SharedMap } from './shared-map.ts';
 
 /** A session as `GET /sessions/:id` shows it. */
@@ -31,8 +35,8 @@ export interface SessionSnapshot {
 export interface ViewState extends Records {
   readonly sessionId: string;
   readonly blocks: SharedMap<Block>;
-  /** Keys of the blocks in their order, once somebody has asked for it. Another object if the order has changed. */
-  readonly order: { keys?: readonly string[] };
+  /** The same blocks in their order. */
+  readonly list: BlockList;
   /** Numbers of events of which everything is known. */
   readonly known: readonly SeqRange[];
   /** Parts that came of events that are not whole yet. */
@@ -51,27 +55,32 @@ export interface ViewState extends Records {
   /** The last message of a user. */
   readonly lastInput?: StoredEnvelope;
   /** Requests for approval, and what ended waits, by the id of the wait. */
-  readonly requests: ReadonlyMap<string, readonly StoredEnvelope[]>;
-  readonly resolutions: ReadonlyMap<string, readonly StoredEnvelope[]>;
+  readonly requests: SharedMap<readonly StoredEnvelope[]>;
+  readonly resolutions: SharedMap<readonly StoredEnvelope[]>;
+  /** Last requests that nothing has ended, by the id of the wait. */
+  readonly asked: ReadonlyMap<string, StoredEnvelope>;
   readonly open: OpenItems;
+  /** The newest totals that a head had. */
+  readonly totals?: HeadTotals;
   readonly snapshot?: SessionSnapshot;
 }
 
 export const createState = (sessionId: string): ViewState => ({
   sessionId,
   blocks: new SharedMap(),
-  order: {},
+  list: new BlockList(),
   known: [],
   partial: new Map(),
   head: 0,
   lastSeq: 0,
   cuts: new Map(),
   usage: {},
-  executions: new Map(),
+  executions: new SharedMap(),
   recordedAt: '',
   endedAt: '',
-  requests: new Map(),
-  resolutions: new Map(),
+  requests: new SharedMap(),
+  resolutions: new SharedMap(),
+  asked: new Map(),
   open: noItems,
 });
 
@@ -82,6 +91,10 @@ const isStored = (envelope: EventEnvelope): envelope is StoredEnvelope => envelo
 const getLater = (one: StoredEnvelope | undefined, other: StoredEnvelope): StoredEnvelope =>
   one !== undefined && (one.seq > other.seq || (one.seq === other.seq && one.part >= other.part)) ? one : other;
 
+const sharedKeys = ['executions', 'requests', 'resolutions'] as const;
+type SharedKey = (typeof sharedKeys)[number];
+type SharedValue<Key extends SharedKey> = ViewState[Key] extends SharedMap<infer Value> ? Value : never;
+
 type Edit = { -readonly [Key in keyof ViewState]: ViewState[Key] };
 
 /** A state while envelopes are added to it: maps are copied once, at their first change. */
@@ -89,6 +102,8 @@ export class StateEdit {
   readonly #before: ViewState;
   readonly #state: Edit;
   readonly #blocks;
+  readonly #list;
+  readonly #shared: { -readonly [Key in SharedKey]?: SharedMapEdit<SharedValue<Key>> } = {};
   readonly #copies = new Set<ReadonlyMap<unknown, unknown>>();
   #hasChanged = false;
   #isPruned = true;
@@ -97,12 +112,13 @@ export class StateEdit {
     this.#before = state;
     this.#state = { ...state };
     this.#blocks = state.blocks.edit();
+    this.#list = state.list.edit();
   }
 
   add(envelope: Envelope): void {
     const state = this.#state;
     if (envelope.session_id !== state.sessionId) return;
-    if (isHead(envelope)) this.#raiseHead(envelope.data.seq);
+    if (isHead(envelope)) this.#addHead(envelope);
     else if (isStored(envelope)) this.#addStored(envelope);
     else this.#addOpen(envelope);
   }
@@ -127,8 +143,18 @@ export class StateEdit {
   /** Returns the state as it is now; the one before if nothing has changed. */
   finish(): ViewState {
     if (!this.#hasChanged) return this.#before;
-    if (!this.#isPruned) this.#state.open = dropOver(this.#state.open, this.#state);
-    return { ...this.#state, blocks: this.#blocks.finish() };
+    const state = this.#state;
+    for (const key of sharedKeys) this.#finishShared(key);
+    if (!this.#isPruned) state.open = dropOver(state.open, state);
+    return { ...state, blocks: this.#blocks.finish(), list: this.#list.finish() };
+  }
+
+  #addHead(envelope: HeadEnvelope): void {
+    this.#raiseHead(envelope.data.seq);
+    const totals = readTotals(envelope);
+    if (totals === undefined || totals.seq <= (this.#state.totals?.seq ?? 0)) return;
+    this.#state.totals = totals;
+    this.#hasChanged = true;
   }
 
   #raiseHead(seq: number): void {
@@ -151,7 +177,7 @@ export class StateEdit {
     const block = addToBlock(before, key, envelope);
     if (block === before) return;
     this.#blocks.set(key, block);
-    if (block.position !== before?.position) this.#state.order = {};
+    this.#list.put(block, before);
     this.#hasChanged = true;
     this.#noteCut(envelope);
     // A fuller envelope in place of another is counted already.
@@ -188,8 +214,10 @@ export class StateEdit {
     const { event, data, execution_id, timestamp } = envelope;
     const state = this.#state;
     const isOwn = isRoot(envelope);
-    if (event === 'agent.step.completed' || event === 'agent.status') {
-      this.#edit('executions').set(execution_id, countEnvelope(state.executions.get(execution_id), envelope));
+    const isSpoken = event === 'agent.message' && getText(data, 'role') === 'assistant';
+    if (event === 'agent.step.completed' || event === 'agent.status' || isSpoken) {
+      const executions = this.#share('executions');
+      executions.set(execution_id, countEnvelope(executions.get(execution_id), envelope));
       this.#isPruned = false;
     }
     const waitId = getText(data, 'wait_id');
@@ -211,16 +239,43 @@ export class StateEdit {
   }
 
   #addTo(key: 'requests' | 'resolutions', waitId: string, envelope: StoredEnvelope): void {
-    const others = (this.#state[key].get(waitId) ?? []).filter((each) => each.seq !== envelope.seq || each.part !== envelope.part);
+    const map = this.#share(key);
+    const others = (map.get(waitId) ?? []).filter((each) => each.seq !== envelope.seq || each.part !== envelope.part);
     const list = [...others, envelope];
     list.sort((one, other) => one.seq - other.seq || one.part - other.part);
-    this.#edit(key).set(waitId, list);
+    map.set(waitId, list);
+    this.#noteAsked(waitId);
+  }
+
+  #noteAsked(waitId: string): void {
+    const last = this.#share('requests').get(waitId)?.at(-1);
+    const isOpen =
+      last !== undefined &&
+      this.#share('resolutions')
+        .get(waitId)
+        ?.some(({ seq }) => seq > last.seq) !== true;
+    if (isOpen) this.#edit('asked').set(waitId, last);
+    else if (this.#state.asked.has(waitId)) this.#edit('asked').delete(waitId);
+  }
+
+  /** Returns a shared map that may be changed. */
+  #share<Key extends SharedKey>(key: Key): SharedMapEdit<SharedValue<Key>> {
+    const open = this.#shared[key];
+    if (open !== undefined) return open;
+    // Holds: the map under a key has the values of that key.
+    const edit = this.#state[key].edit() as SharedMapEdit<SharedValue<Key>>;
+    this.#shared[key] = edit as never;
+    return edit;
+  }
+
+  #finishShared(key: SharedKey): void {
+    const edit = this.#shared[key];
+    // Holds: the map under a key has the values of that key.
+    if (edit !== undefined) this.#state[key] = edit.finish() as never;
   }
 
   /** Returns a map that may be changed: a copy, at the first time. */
-  #edit<Key extends 'cuts' | 'partial' | 'executions' | 'requests' | 'resolutions'>(
-    key: Key,
-  ): ViewState[Key] extends ReadonlyMap<infer K, infer V> ? Map<K, V> : never {
+  #edit<Key extends 'cuts' | 'partial' | 'asked'>(key: Key): ViewState[Key] extends ReadonlyMap<infer K, infer V> ? Map<K, V> : never {
     const map: ReadonlyMap<unknown, unknown> = this.#state[key];
     const copy = this.#copies.has(map) ? map : new Map(map);
     this.#copies.add(copy);

@@ -53,6 +53,23 @@ describe('the envelopes of a session', () => {
     for (const envelope of open) expect(envelope).not.toHaveProperty('seq');
   });
 
+  it('of an approval are enough to give it, before and after it is stored', async () => {
+    const { transport, runtime } = setUp();
+    for (const isStored of [false, true]) {
+      const id = isStored ? 'stored' : 'a/open';
+      await runtime.create({ id }, { by: ann });
+      await runtime.send(id, 'pay 3; say End', { by: ann });
+      const asked = transport
+        .events()
+        .find(
+          ({ event, session_id, seq }) =>
+            event === 'agent.tool.approval_requested' && session_id === id && (seq !== undefined) === isStored,
+        );
+      const [waitId, digest] = [String(asked?.data['wait_id']), String(asked?.data['digest'])];
+      expect(await runtime.approve(id, { id: waitId, digest }, { by: bob })).toMatchObject({ status: 'completed' });
+    }
+  });
+
   it('with a number are those of the stored events, in the same order, each once', async () => {
     const { transport, runtime } = setUp();
     await runtime.create({ id: 'one' }, { by: ann });
@@ -67,10 +84,7 @@ describe('the envelopes of a session', () => {
       if (envelopes.length > 0) prevSeq = event.seq;
       return envelopes;
     });
-    const bare = ({ attempt: _, index: __, ...envelope }: EventEnvelope): unknown => {
-      const { digest: ___, ...data } = envelope.data;
-      return { ...envelope, data };
-    };
+    const bare = ({ attempt: _, index: __, ...envelope }: EventEnvelope): unknown => envelope;
     const numbered = transport.events().filter(({ seq }) => seq !== undefined);
     expect(numbered.map(bare)).toStrictEqual(stored.map(bare));
     expectChain(numbered);

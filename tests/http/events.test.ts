@@ -4,6 +4,7 @@ import { createSessionHandler } from '../../src/broadcasting/http/index.ts';
 import type { Envelope } from '../../src/broadcasting/index.ts';
 import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
+import { toEnvelopeProblems } from '../support/envelopes.ts';
 import { ann, newSession, openSite } from './stage.ts';
 import type { Site } from './stage.ts';
 import { isRest, readInto, View } from './view-reader.ts';
@@ -87,6 +88,48 @@ describe('the events of a session', () => {
     expect([view.stored, view.faults]).toEqual([(await read(site, id, isRest)).stored, []]);
     const wrong = await fetch(`${site.url}/sessions/${id}/events?after=soon`, { headers: accept });
     expect(wrong.status).toBe(400);
+  });
+
+  it('come from the end, behind a head with the totals of what is left out', async () => {
+    const site = await openSite();
+    const id = await site.start(ann, 'look 1; say One');
+    await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'look 1; say Two', until: 'rest' });
+    const { lastSeq, usage } = await site.runtime.get(id);
+    const seen: Envelope[] = [];
+    await readInto(new View(), `${site.url}/sessions/${id}/events?last=4`, {
+      headers,
+      isDone: (view, envelope) => seen.push(envelope) > 1 && isRest(view, envelope),
+    });
+    const totals = { seq: lastSeq, status: 'completed', execution_id: `${id}/2`, step_count: 2, usage: { total: usage.total } };
+    expect(seen[0]).toMatchObject({ event: 'agent.head', data: { seq: lastSeq - 4, totals } });
+    expect(seen.flatMap(toEnvelopeProblems)).toEqual([]);
+    expect(seen.slice(1).every((each) => 'seq' in each && (each.seq ?? 0) > lastSeq - 4 && each.prev_seq! >= lastSeq - 4)).toBe(true);
+    // A reader that has some of the end already gets only the rest; one that has all of it gets no totals.
+    const next = await fetch(`${site.url}/sessions/${id}/events?last=4&after=${lastSeq - 2}`, {
+      headers: { ...headers, accept: 'application/json' },
+    });
+    const page = (await next.json()) as { readonly envelopes: readonly Envelope[]; readonly from: number };
+    expect([page.from, page.envelopes.some(({ event }) => event === 'agent.head')]).toEqual([lastSeq - 1, false]);
+  });
+
+  it('come in pages that go back from the end', async () => {
+    const site = await openSite();
+    const id = await site.start(ann, 'look 1; say One');
+    const accept = { ...headers, accept: 'application/json' };
+    const found: Envelope[] = [];
+    for (let before = (await site.runtime.get(id)).lastSeq + 1; before > 1;) {
+      const response = await fetch(`${site.url}/sessions/${id}/events?before=${before}&last=3`, { headers: accept });
+      const page = (await response.json()) as { readonly envelopes: readonly Envelope[]; readonly from: number; readonly after: number };
+      expect([page.from, page.after]).toEqual([Math.max(1, before - 3), before - 1]);
+      found.unshift(...page.envelopes.filter(({ event }) => event !== 'agent.head'));
+      before = page.from;
+    }
+    const whole = await fetch(`${site.url}/sessions/${id}/events?limit=500`, { headers: accept });
+    const { envelopes } = (await whole.json()) as { readonly envelopes: readonly Envelope[] };
+    const strip = (each: Envelope): object => ({ ...each, prev_seq: undefined });
+    expect(found.map(strip)).toEqual(envelopes.map(strip));
+    for (const wrong of ['last=many', 'before=-1'])
+      expect((await fetch(`${site.url}/sessions/${id}/events?${wrong}`, { headers: accept })).status).toBe(400);
   });
 
   it('say at rest, and whenever nothing happens, which is the newest', async () => {

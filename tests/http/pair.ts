@@ -1,49 +1,11 @@
 // A worker and a web server in processes of their own, on one SQLite file; both can be killed and started again.
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import type { StartedProcess } from '../support/started-process.ts';
+import { startProcess } from '../support/started-process.ts';
 
-/** Something that a process says. */
-interface Word {
-  readonly type: string;
-  readonly port?: number;
-  readonly at?: number;
-  readonly bytes?: number;
-}
-
-interface StartedProcess {
-  hear(type: string): Promise<Word>;
-  say(word: object): void;
-  kill(): Promise<void>;
-}
-
-function start(file: string, args: readonly string[]): StartedProcess {
-  const path = fileURLToPath(new URL(file, import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, ['--expose-gc', '--disable-warning=ExperimentalWarning', path, ...args], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-  let errors = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-4000)));
-  const gone = once(child, 'close');
-  return {
-    hear: (type) =>
-      new Promise((resolve, reject) => {
-        child.on('message', (word: Word) => {
-          if (word.type === type) resolve(word);
-        });
-        void gone.then(() => reject(new Error(`${file} ended before it said "${type}". ${errors}`)));
-      }),
-    say: (word) => void child.send(word),
-    kill: async () => {
-      child.kill('SIGKILL');
-      await gone;
-    },
-  };
-}
+const getPath = (file: string): URL => new URL(file, import.meta.url);
 
 export interface Pair {
   readonly url: string;
@@ -61,11 +23,11 @@ export async function openPair(): Promise<Pair> {
   const folder = mkdtempSync(join(tmpdir(), 'stepline-http-'));
   const path = join(folder, 'sessions.db');
   const startWeb = async (port: number): Promise<{ web: StartedProcess; port: number }> => {
-    const web = start('web-process.ts', [path, String(port)]);
+    const web = startProcess(getPath('web-process.ts'), [path, String(port)]);
     return { web, port: (await web.hear('ready')).port ?? 0 };
   };
   const startWorker = async (): Promise<StartedProcess> => {
-    const worker = start('worker-process.ts', [path]);
+    const worker = startProcess(getPath('worker-process.ts'), [path]);
     await worker.hear('ready');
     return worker;
   };

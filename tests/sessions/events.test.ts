@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { pickSubjects } from '../support/test-scale.ts';
 import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import type { EmbeddedRuntime, StoredEvent } from '../../src/sessions/index.ts';
+import { createSessionRuntime } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import type { Stage } from './stage.ts';
 import { ann, bob, createGate, readEvents, places, refusal, stageOn, until, getWait } from './stage.ts';
@@ -38,6 +39,21 @@ const withoutDigest = ({ digest, ...event }: StoredEvent): unknown => {
 };
 
 describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
+  test('are read by another process without decoding the session again for each of them', async () => {
+    const place = makePlace();
+    const stage = stageOn(place);
+    const { runtime } = listening(stage);
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'look 1; look 2; look 3; look 4; look 5; say End', { by: ann });
+    const store = place.open();
+    const load = vi.spyOn(store, 'load');
+    const client = createSessionRuntime({ agents: [stage.agent()], store, role: 'client' });
+    const events = await readEvents(client, 'one');
+    expect(events).toStrictEqual(await readEvents(runtime, 'one'));
+    expect(events.length).toBeGreaterThan(20);
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
   test('are those that a listener heard: type, number, id and every field', async () => {
     const stage = stageOn(makePlace());
     const { runtime, heard } = listening(stage);

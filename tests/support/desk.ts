@@ -5,16 +5,16 @@ import { onTestFinished } from 'vitest';
 import { createDirectory } from '../../examples/partner-desk/partners.ts';
 import { sourcePreload, toImport } from './source-preload.ts';
 
-// It takes its pipes for a terminal.
-const terminal = `
+/** Code for `--import` that makes a process take its pipes for a terminal. */
+export const terminalPreload = `
 for (const stream of [process.stdin, process.stdout]) Object.defineProperty(stream, 'isTTY', { value: true });
 process.stdout.columns = 300;
 `;
 const main = fileURLToPath(new URL('../../examples/partner-desk/main.ts', import.meta.url));
 
-/** Starts the demo on this file; the process is killed when the test ends. */
+/** Starts the demo in a terminal, on this file; the process is killed when the test ends. */
 export function startDesk(db: string, ...more: readonly string[]) {
-  const args = ['--import', toImport(sourcePreload + terminal), main, '--offline', '--db', db, ...more];
+  const args = ['--import', toImport(sourcePreload + terminalPreload), main, '--offline', '--terminal', '--db', db, ...more];
   const child = spawn(process.execPath, args, { env: { ...process.env, NO_COLOR: '1' } });
   onTestFinished(() => void child.kill('SIGKILL'));
   const exit = once(child, 'close').then(([code]) => code as number | null);

@@ -5,11 +5,12 @@ import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { createFakeClock } from '../../src/lib/index.ts';
 import type { ScriptedAnswer } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import type { AgentViewOptions, LiveAgentView, PageChannel, PageEnvironment, PageLocks } from '../../src/ui/index.ts';
+import type { AgentViewOptions, LiveAgentView } from '../../src/ui/index.ts';
 import { createAgentView, createView, reduceAll } from '../../src/ui/index.ts';
 import type { Site, SiteOptions } from '../http/stage.ts';
 import { ann, bob, openSite } from '../http/stage.ts';
 import { createGate } from '../sessions/stage.ts';
+import { createBrowser } from './browser.ts';
 
 const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
 
@@ -90,6 +91,21 @@ describe('a live view', () => {
     ]);
   });
 
+  it('shows the evaluations after each step as meters, limits that are not reached included', async () => {
+    const site = await openDesk();
+    const view = open(site, await site.start(ann, 'Hello'));
+    await until(() => expect(view.current.view.status).toBe('completed'));
+    const [decision] = view.current.view.why.steps;
+    const meters = decision?.evaluations.flatMap(({ criterion, meter }) => (meter === undefined ? [] : [[criterion, meter.unit]]));
+    expect(meters).toEqual(
+      expect.arrayContaining([
+        ['StepsLimit', 'steps'],
+        ['TokenUsageLimit', 'tokens'],
+      ]),
+    );
+    expect(decision?.evaluations.find(({ criterion }) => criterion === 'StepsLimit')?.meter).toMatchObject({ value: 1 });
+  });
+
   it('rejects with the error of the server', async () => {
     const site = await openDesk();
     const view = open(site, await site.start(ann, 'pay now'));
@@ -110,8 +126,8 @@ describe('a live view', () => {
     await until(() => expect(streams.length).toBeGreaterThan(2));
     await view.send('Two');
     await until(() => expect(readTexts(view)).toEqual(['One', 'You said: One', 'Two', 'You said: Two']));
-    expect(streams[0]).toBe('?after=0');
-    expect(Number(streams.at(-1)?.split('=')[1])).toBeGreaterThan(5);
+    expect(streams[0]).toBe('?after=0&last=300');
+    expect(Number(new URLSearchParams(streams.at(-1)).get('after'))).toBeGreaterThan(5);
     expect(new Set(tokens).size).toBe(tokens.length);
   });
 
@@ -153,7 +169,7 @@ describe('a live view', () => {
   });
 
   it('fetches what a stream lost', async () => {
-    const site = await openDesk();
+    const site = await openDesk({ handler: { heartbeatMs: 50 } });
     const { fetch } = createFetch(ann);
     const lossy: Fetch = async (url, init) => {
       const response = await fetch(url, init);
@@ -183,16 +199,6 @@ describe('a live view', () => {
     await until(() => expect(readTexts(view)).toEqual([text, `You said: ${text}`]));
   });
 });
-
-/** Services of one browser. Node has the same ones. */
-function createBrowser(): PageEnvironment {
-  // Holds: these have what is used of them.
-  const { navigator, BroadcastChannel } = globalThis as unknown as {
-    readonly navigator: { readonly locks: PageLocks };
-    readonly BroadcastChannel: new (name: string) => PageChannel;
-  };
-  return { locks: navigator.locks, createChannel: (name) => new BroadcastChannel(name) };
-}
 
 describe('tabs of one browser', () => {
   it('share a connection, and are all up to date', async () => {

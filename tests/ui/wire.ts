@@ -58,6 +58,8 @@ export class Wire {
     const root = this.#root;
     if (isAnnounced && root !== undefined) this.#sent.push([this.#mapper.toVoid(this.#toSource(root, at))]);
     this.#deaths += 1;
+    // Another attempt counts from the beginning, also if its step does not start again because it has waited.
+    this.#start();
   }
 
   /** Returns everything in the order in which it is sent, given what is stored in the end. */

@@ -7,7 +7,7 @@ import type { Clock, JsonObject, Redactor } from '../../lib/index.ts';
 import { checkKeys, defaultRedactor, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../lib/index.ts';
 import type { Actor, NewSession, SessionFacts, SessionRuntime } from '../../sessions/index.ts';
 import type { BroadcastOptions, EnvelopeMapper } from '../index.ts';
-import { createEnvelopeMapper } from '../index.ts';
+import { BroadcastPreset, createEnvelopeMapper } from '../index.ts';
 import type { Authorize } from './authorization.ts';
 import { Gate } from './authorization.ts';
 import type { ChannelTokens } from './channel-tokens.ts';
@@ -48,7 +48,7 @@ export interface SessionHandlerOptions {
   readonly slim?: SlimSerializationOptions;
   /** Removes secrets from everything that is sent. @default a redactor that knows the obvious ones */
   readonly redactor?: Redactor;
-  /** Contents of envelopes. @default { preset: 'standard' } */
+  /** Contents of envelopes. The trace of decisions is sent unless `preset` is `minimal`: pages show it. @default { preset: 'standard', includeContinuationTrace: true } */
   readonly broadcast?: Omit<BroadcastOptions, 'redactor'>;
   /** Interval of `agent.head`, which keeps an idle stream open. @default 15_000 */
   readonly heartbeatMs?: number;
@@ -122,6 +122,7 @@ export function createServices(runtime: SessionRuntime, options: SessionHandlerO
     );
   const signer = createSigner(options.secret);
   const report = options.onProblem ?? reportToConsole;
+  const contents = { includeContinuationTrace: options.broadcast?.preset !== BroadcastPreset.Minimal, ...options.broadcast, redactor };
   return {
     runtime,
     gate: new Gate(authorize),
@@ -133,8 +134,8 @@ export function createServices(runtime: SessionRuntime, options: SessionHandlerO
     tokens: createSignedTokens({ signer, clock, ...(audience !== undefined && { audience }) }),
     slim: new SlimAgentStateSerializer(options.slim, { redactor }),
     redactor,
-    mapper: createEnvelopeMapper({ ...options.broadcast, redactor }),
-    wholeMapper: createEnvelopeMapper({ ...options.broadcast, redactor, maxBytes: Number.MAX_SAFE_INTEGER }),
+    mapper: createEnvelopeMapper(contents),
+    wholeMapper: createEnvelopeMapper({ ...contents, maxBytes: Number.MAX_SAFE_INTEGER }),
     heartbeatMs: parseCount('heartbeatMs', options.heartbeatMs ?? 15_000),
     retryMs: parseCount('retryMs', options.retryMs ?? 2_000),
     maxStreamMs: parseCount('maxStreamMs', options.maxStreamMs ?? 3_600_000),

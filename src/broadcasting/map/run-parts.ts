@@ -2,17 +2,12 @@
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { omitUndefined, present } from '../../lib/index.ts';
 import type { EnvelopePart } from '../envelope.ts';
+import { toNextAction } from './advice.ts';
+import { toSnakeCounts } from './counts.ts';
 import type { EventView } from './event-view.ts';
 import { toEndSentence, toStatusSentence } from './sentences.ts';
 import { toVoid } from './stream-parts.ts';
 import type { PartMapper } from './part-mapper.ts';
-
-const toSnakeKeys = (counts: EventView): JsonObject =>
-  Object.fromEntries(
-    Object.entries(counts.fields)
-      .filter((entry): entry is [string, number] => typeof entry[1] === 'number')
-      .map(([key, count]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), count]),
-  );
 
 /** Something that the run waits for. */
 function toWait(wait: EventView): JsonObject {
@@ -40,6 +35,13 @@ function toStarted(view: EventView): readonly EnvelopePart[] {
   return [{ event: 'agent.status', data }];
 }
 
+/** A person's refusal to raise the limit that the run waited at. */
+function toRefusal(view: EventView): JsonObject | undefined {
+  const refused = view.inner('grantRefused');
+  const reason = refused.sentence('reason');
+  return reason === undefined ? undefined : present({ reason, by: refused.optionalName('by') });
+}
+
 function toEnded(view: EventView): readonly EnvelopePart[] {
   const waits = view.list('waitingFor').map(toWait);
   const data = present({
@@ -48,6 +50,8 @@ function toEnded(view: EventView): readonly EnvelopePart[] {
     resolved_by: view.optionalName('resolvedBy'),
     context: view.object('context'),
     sentence: toEndSentence(view),
+    next: toNextAction(view),
+    grant_refused: toRefusal(view),
     step_count: view.number('stepCount'),
     waiting_for: waits.length === 0 ? undefined : waits,
   });
@@ -97,7 +101,7 @@ const toStepCompleted: PartMapper = (view, { attempt, answer }) => {
   const errorCount = view.number('errorCount');
   const data = present({
     step_number: view.number('stepNumber'),
-    usage: toSnakeKeys(view.inner('usage')),
+    usage: toSnakeCounts(view.inner('usage').fields),
     duration_ms: view.number('durationMs'),
     finish_reason: view.optionalName('finishReason'),
     interrupted: view.optionalName('interrupted'),

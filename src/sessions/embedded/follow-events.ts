@@ -2,11 +2,25 @@ import type { RunState } from '../../step-by-step/index.ts';
 import type { ParsedEventsOptions } from '../core/parse-input.ts';
 import { readEntryEvents } from '../core/read-entry-events.ts';
 import type { StoredEvent } from '../core/stored-events.ts';
-import type { SessionHost } from './session-host.ts';
+import type { SessionHost, StateAtHead } from './session-host.ts';
 
 /** Events of a session that are read. */
 interface EventRange extends ParsedEventsOptions {
   readonly sessionId: string;
+}
+
+/** Keeps the last state that was read: it serves for every entry that it has. */
+function createStates(host: SessionHost, sessionId: string): { get(entry: number): Promise<RunState>; forget(): void } {
+  let known: StateAtHead | undefined;
+  return {
+    get: async (entry) => {
+      if (known === undefined || known.head < entry) known = await host.readState(sessionId);
+      return known.state;
+    },
+    forget: () => {
+      known = undefined;
+    },
+  };
 }
 
 /** Reads the stored events after a number, in order; then, if they are followed, those that are stored later. */
@@ -33,8 +47,8 @@ async function* readEventsAfter(
   { sessionId, fromSeq, follow, redact }: EventRange,
   ends: readonly AbortSignal[],
 ): AsyncGenerator<StoredEvent, void, undefined> {
-  const getState = (): Promise<RunState> => host.readState(sessionId);
-  await getState();
+  const states = createStates(host, sessionId);
+  await states.get(0);
   const news = { hasMore: false, wake: (): void => undefined };
   const onMore = (): void => {
     news.hasMore = true;
@@ -48,13 +62,20 @@ async function* readEventsAfter(
       for (const entry of entries) {
         const after = seq;
         const isWanted = (event: StoredEvent): boolean => event.seq > after;
-        yield* await readEntryEvents(sessionId, entry, { reader: host.store, getState, redact, isWanted });
+        yield* await readEntryEvents(sessionId, entry, {
+          reader: host.store,
+          getState: () => states.get(entry.n),
+          redact,
+          isWanted,
+        });
         seq = entry.lastSeq ?? seq;
       }
       if (entries.length > 0) continue;
       if (!follow || ends.some(({ aborted }) => aborted)) return;
+      // A reader that waits keeps nothing large.
+      states.forget();
       // A session that was deleted meanwhile has nothing more to say: reading it throws.
-      if ((await host.store.effects(sessionId, { prefix: 'none' })) === undefined) await getState();
+      if ((await host.store.effects(sessionId, { prefix: 'none' })) === undefined) await states.get(0);
       // A call that came while nobody waited counts too.
       if (!news.hasMore) await new Promise<void>((resolve) => (news.wake = resolve));
       news.hasMore = false;

@@ -35,6 +35,12 @@ import { SessionRecovery } from './session-recovery.ts';
 import type { SessionStore } from '../store/session-store.ts';
 import { UnknownSessionError } from '../core/unknown-session-error.ts';
 
+/** A state, and the number of the last entry that it has. */
+export interface StateAtHead {
+  readonly state: RunState;
+  readonly head: number;
+}
+
 /** Delay before a failed store is tried again. */
 const retryStoreMs = 10_000;
 
@@ -136,9 +142,11 @@ export class SessionHost implements SessionServices {
     return claimed;
   }
 
-  async readState(sessionId: string): Promise<RunState> {
-    if (await this.holdsStore()) return this.sessions.use(sessionId, ({ log }) => log.state);
-    return (await readSession(this.store, sessionId, this.agents.findStates)).state;
+  /** Reads a state with the number of its last entry. If the session is not in memory, all of it is decoded. */
+  async readState(sessionId: string): Promise<StateAtHead> {
+    if (await this.holdsStore()) return this.sessions.use(sessionId, ({ log: { state, head } }) => ({ state, head }));
+    const { state, head } = await readSession(this.store, sessionId, this.agents.findStates);
+    return { state, head };
   }
 
   /** Reads a state that has at least this many entries, from memory if it is there. Nothing is resumed because it was read. */

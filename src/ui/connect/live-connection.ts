@@ -1,16 +1,22 @@
 // A connection that is opened again whenever it ends.
-// Owns:     when to connect, and when to give a silent connection up.
+// Owns:     when to connect, when to give a silent connection up, and when to ask for pages meanwhile.
 // Does not: keep what was received.
 // K1. It connects again by itself: at once after a connection that worked, then later and later; at once when the page wakes up.
 // K2. A connection from which nothing has come for longer than the server's heartbeat is given up.
+// K3. While a stream is late, pages are read: behind a proxy that holds streams back, a view is a few seconds late, not dead.
+// K4. A clock that is set does not make a dead connection trusted.
 import type { Envelope } from '../../broadcasting/index.ts';
 import type { Clock, Random } from '../../lib/index.ts';
+import { PagePoller } from './poll-pages.ts';
 import { readEventStream } from './read-event-stream.ts';
 import type { SessionApi } from './session-api.ts';
 import { isTemporary } from './session-api.ts';
 
-/** State of a connection. `waiting`: it will be tried again. `refused`: only waking up or another view tries again. */
-export type ConnectionStatus = 'connecting' | 'live' | 'waiting' | 'refused' | 'shared' | 'closed';
+/**
+ * State of a connection. `polling`: the stream is held back, so pages are read. `waiting`: it will be tried again. `refused`: only waking
+ * up or another view tries again.
+ */
+export type ConnectionStatus = 'connecting' | 'live' | 'polling' | 'waiting' | 'refused' | 'shared' | 'closed';
 
 export interface LiveConnectionOptions {
   readonly api: SessionApi;
@@ -28,44 +34,63 @@ const longestDelayMs = 30_000;
 const longestSilenceMs = 45_000;
 /** A page that wakes up after this long does not trust its connection. */
 const trustedSilenceMs = 20_000;
+/** A server sends something at once, and then at each heartbeat. */
+const lateMs = { first: 5_000, later: 20_000 };
 
 export class LiveConnection {
   readonly #options: LiveConnectionOptions;
+  readonly #poller: PagePoller;
   #attempt = new AbortController();
   #failures = 0;
-  #heardAt = 0;
+  #heardAt = { wall: 0, monotonic: 0 };
   #isClosed = false;
-  #cancelTimer: () => void = () => undefined;
   #isOpen = false;
+  #cancelTimers: () => void = () => undefined;
 
   constructor(options: LiveConnectionOptions) {
     this.#options = options;
+    const { api, clock, getAfter, onEnvelopes, onStatus } = options;
+    this.#poller = new PagePoller({
+      api,
+      clock,
+      getAfter,
+      onEnvelopes,
+      onStart: () => onStatus('polling'),
+      onEnd: (error) => onStatus(this.#isOpen ? 'connecting' : 'waiting', error),
+    });
     void this.#connect();
   }
 
   /** The page woke up, or the network is back. */
   wake(): void {
-    const silence = this.#options.clock.now() - this.#heardAt;
-    if (this.#isClosed || (this.#isOpen && silence < trustedSilenceMs)) return;
+    if (this.#isClosed || (this.#isOpen && this.#isTrusted())) return;
     this.#failures = 0;
     void this.#connect();
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#cancelTimer();
+    this.#cancelTimers();
+    this.#poller.stop();
     this.#attempt.abort();
   }
 
+  /** Time that passed while the machine slept shows on one of the two clocks at least; a clock that went back shows nothing. */
+  #isTrusted(): boolean {
+    const { clock } = this.#options;
+    const silence = [clock.now() - this.#heardAt.wall, clock.monotonic() - this.#heardAt.monotonic];
+    return silence.every((ms) => ms >= 0 && ms < trustedSilenceMs);
+  }
+
   async #connect(): Promise<void> {
-    this.#cancelTimer();
+    this.#cancelTimers();
     this.#attempt.abort();
     const attempt = new AbortController();
     this.#attempt = attempt;
     this.#isOpen = true;
-    const { api, getAfter, onStatus } = this.#options;
-    onStatus('connecting');
-    this.#listen();
+    const { api, getAfter } = this.#options;
+    this.#say('connecting');
+    this.#listen(lateMs.first);
     try {
       const body = await api.follow(getAfter(), attempt.signal);
       for await (const envelopes of readEventStream(body)) {
@@ -78,20 +103,31 @@ export class LiveConnection {
     }
   }
 
+  /** Reports a status. While pages are read, it does not matter that the stream is tried again. */
+  #say(status: ConnectionStatus, error?: unknown): void {
+    if (!this.#poller.isActive || error !== undefined) this.#options.onStatus(status, error);
+  }
+
   #receive(envelopes: readonly Envelope[]): void {
-    if (this.#failures !== -1) this.#options.onStatus('live');
+    if (this.#failures !== -1 || this.#poller.isActive) this.#options.onStatus('live');
+    this.#poller.stop();
     this.#failures = -1;
-    this.#listen();
+    this.#listen(lateMs.later);
     if (envelopes.length > 0) this.#options.onEnvelopes(envelopes);
   }
 
   /** Waits for the next sign of life. */
-  #listen(): void {
+  #listen(isLateMs: number): void {
     const { clock } = this.#options;
-    this.#heardAt = clock.now();
-    this.#cancelTimer();
+    this.#heardAt = { wall: clock.now(), monotonic: clock.monotonic() };
+    this.#cancelTimers();
     const attempt = this.#attempt;
-    this.#cancelTimer = clock.schedule(longestSilenceMs, () => this.#giveUp(attempt));
+    const cancelLate = clock.schedule(isLateMs, () => this.#poller.start());
+    const cancelEnd = clock.schedule(longestSilenceMs, () => this.#giveUp(attempt));
+    this.#cancelTimers = () => {
+      cancelLate();
+      cancelEnd();
+    };
   }
 
   #giveUp(attempt: AbortController): void {
@@ -101,17 +137,18 @@ export class LiveConnection {
 
   #retry(attempt: AbortController, error?: unknown): void {
     if (this.#isClosed || attempt !== this.#attempt || attempt.signal.aborted) return;
-    const { clock, random, onStatus } = this.#options;
-    this.#cancelTimer();
+    const { clock, random } = this.#options;
+    this.#cancelTimers();
     this.#isOpen = false;
     if (error !== undefined && !isTemporary(error)) {
-      onStatus('refused', error);
+      this.#poller.stop();
+      this.#say('refused', error);
       return;
     }
-    onStatus('waiting', error);
+    this.#say('waiting', error);
     this.#failures += 1;
     const longest = Math.min(longestDelayMs, firstDelayMs * 2 ** this.#failures);
     const delayMs = this.#failures === 0 ? 0 : longest * (0.5 + random() / 2);
-    this.#cancelTimer = clock.schedule(delayMs, () => void this.#connect());
+    this.#cancelTimers = clock.schedule(delayMs, () => void this.#connect());
   }
 }

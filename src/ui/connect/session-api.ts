@@ -19,9 +19,12 @@ export interface SessionApiOptions {
 /** A page of stored envelopes. */
 export interface EventPage {
   readonly envelopes: readonly Envelope[];
-  /** Number up to which the page is whole. */
-  readonly after: number;
+  /** Number from which the page is whole. */
+  readonly from: number;
 }
+
+/** Number of events that a view opens with. */
+const newestCount = 300;
 
 async function toError(response: Response): Promise<RequestFailedError> {
   const body = readField(parseJsonText(await response.text().catch(() => '')), 'error');
@@ -43,22 +46,22 @@ export class SessionApi {
     this.#options = options;
   }
 
-  /** Follows the events after a number. */
+  /** Follows the events after a number; of those that are stored, the newest only. */
   async follow(after: number, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.#request(`/events?after=${after}`, { headers: { accept: 'text/event-stream' }, signal });
+    const path = `/events?after=${after}&last=${newestCount}`;
+    const response = await this.#request(path, { headers: { accept: 'text/event-stream' }, signal });
     if (response.body === null) throw new RequestFailedError('The server sent no stream.', { status: 0, serverCode: '' });
     return response.body;
   }
 
-  /** Reads stored events after a number, as many as the server sends at once. */
-  async readPage(after: number, signal: AbortSignal): Promise<EventPage> {
-    const body = await this.#readJson(`/events?after=${after}&limit=500`, { signal });
-    const { envelopes, after: last } = body;
-    // Holds: a server of this package sends envelopes, and a view reads their fields with care.
-    return {
-      envelopes: isList(envelopes) ? (envelopes as unknown as readonly Envelope[]) : [],
-      after: typeof last === 'number' ? last : after,
-    };
+  /** Reads the newest of the stored events after a number. */
+  readNewest(after: number, signal: AbortSignal): Promise<EventPage> {
+    return this.#readPage(`after=${after}&last=${newestCount}`, { from: after + 1, signal });
+  }
+
+  /** Reads stored events that end before a number. */
+  readBefore(before: number, { count, signal }: { readonly count: number; readonly signal: AbortSignal }): Promise<EventPage> {
+    return this.#readPage(`before=${before}&last=${count}`, { from: before - count, signal });
   }
 
   /** Reads the data of an envelope that was cut. */
@@ -73,6 +76,13 @@ export class SessionApi {
 
   post(path: string, body: object): Promise<JsonObject> {
     return this.#readJson(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  }
+
+  async #readPage(query: string, { from, signal }: { readonly from: number; readonly signal: AbortSignal }): Promise<EventPage> {
+    const { envelopes, from: first } = await this.#readJson(`/events?${query}`, { signal });
+    // Holds: a server of this package sends envelopes, and a view reads their fields with care.
+    const found = isList(envelopes) ? (envelopes as unknown as readonly Envelope[]) : [];
+    return { envelopes: found, from: typeof first === 'number' ? first : from };
   }
 
   async #readJson(path: string, init: RequestInit): Promise<JsonObject> {

@@ -1,8 +1,8 @@
 // One connection for all tabs of an origin that show the same session: a browser allows six connections to a server.
 // Owns:     which tab connects, and how the others get what it receives.
 // Does not: connect, or keep what was received.
-// J1. At most one tab connects. When it closes, another does.
-// J2. A tab that hears nothing for longer than a connection may be silent takes over: the other one may be frozen.
+// J1. At most one tab connects. When it closes, or the server refuses it, another does.
+// J2. A tab takes over from one that does not answer, or is silent for longer than a connection may be: it may be frozen.
 import type { Envelope } from '../../broadcasting/index.ts';
 import type { Clock } from '../../lib/index.ts';
 import { isRecord } from '../../lib/index.ts';
@@ -10,7 +10,7 @@ import type { PageChannel, PageEnvironment } from './environment.ts';
 
 export interface SharedTabsOptions {
   readonly environment: PageEnvironment;
-  /** Names what the tabs share: server, session and person. */
+  /** Names what the tabs share: server and session. */
   readonly name: string;
   readonly clock: Clock;
   readonly onEnvelopes: (envelopes: readonly Envelope[]) => void;
@@ -18,18 +18,32 @@ export interface SharedTabsOptions {
   readonly onLead: () => () => void;
   /** Another tab connects. */
   readonly onFollow: () => void;
+  /** The tab that connects says whether it receives everything at once. */
+  readonly onSign: (isLive: boolean) => void;
   /** Returns what is not stored yet: a tab that joins can fetch the rest. */
   readonly getOpen: () => readonly Envelope[];
 }
 
-type Message = { readonly type: 'envelopes'; readonly envelopes: readonly Envelope[] } | { readonly type: 'hello' };
+type Message =
+  | { readonly type: 'envelopes'; readonly envelopes: readonly Envelope[] }
+  /** A sign of life of the tab that connects. */
+  | { readonly type: 'sign'; readonly isLive: boolean }
+  /** A question to the tab that connects. */
+  | { readonly type: 'hello' };
 
-const isMessage = (value: unknown): value is Message =>
-  isRecord(value) && (value['type'] === 'hello' || (value['type'] === 'envelopes' && Array.isArray(value['envelopes'])));
+const isMessage = (value: unknown): value is Message => {
+  if (!isRecord(value)) return false;
+  if (value['type'] === 'envelopes') return Array.isArray(value['envelopes']);
+  return value['type'] === 'hello' || (value['type'] === 'sign' && typeof value['isLive'] === 'boolean');
+};
 
 const longestSilenceMs = 60_000;
+/** Time in which the tab that connects answers. */
+const answerMs = 5_000;
 /** Interval at which a tab that connects gives a sign of life. */
 const beatMs = 15_000;
+
+type LockOptions = { readonly steal?: boolean; readonly ifAvailable?: boolean };
 
 /** Shares a connection between tabs, if the browser can; else this tab connects by itself. */
 export class SharedTabs {
@@ -38,17 +52,21 @@ export class SharedTabs {
   #leaving = new AbortController();
   #stopLeading: (() => void) | undefined;
   #cancelTimer: () => void = () => undefined;
+  #isLive = false;
   #isClosed = false;
 
   constructor(options: SharedTabsOptions) {
     this.#options = options;
-    const { environment, name } = options;
-    const { locks, createChannel } = environment;
-    if (locks === undefined || createChannel === undefined) {
-      this.#stopLeading = options.onLead();
+    const { locks, createChannel } = options.environment;
+    if (locks !== undefined) this.#channel = createChannel?.(options.name);
+  }
+
+  /** Connects, or follows the tab that does. */
+  start(): void {
+    if (this.#channel === undefined) {
+      this.#stopLeading = this.#options.onLead();
       return;
     }
-    this.#channel = createChannel(name);
     this.#channel.onmessage = ({ data }) => this.#receive(data);
     this.#queue({ ifAvailable: true });
   }
@@ -62,9 +80,31 @@ export class SharedTabs {
     this.#post({ type: 'envelopes', envelopes });
   }
 
-  /** Asks the tab that connects for everything that is not stored yet. */
+  /** Tells the other tabs whether this one receives everything at once. */
+  sign(isLive: boolean): void {
+    this.#isLive = isLive;
+    this.#post({ type: 'sign', isLive });
+  }
+
+  /** Asks the tab that connects for everything that is not stored yet. If it does not answer, this tab takes over. */
   hello(): void {
-    if (!this.isLeading) this.#post({ type: 'hello' });
+    if (this.isLeading || this.#channel === undefined) return;
+    this.#post({ type: 'hello' });
+    this.#watch(answerMs);
+  }
+
+  /** Lets another tab connect, if there is one: the server has refused this one. */
+  stepDown(): void {
+    if (!this.isLeading || this.#channel === undefined) return;
+    this.#stopLeading?.();
+    this.#stopLeading = undefined;
+    this.#cancelTimer();
+    this.#leaving.abort();
+  }
+
+  /** Connects again, or follows another tab, after it has stepped down. */
+  stepUp(): void {
+    if (this.#leaving.signal.aborted && !this.#isClosed) this.#queue({ ifAvailable: true });
   }
 
   close(): void {
@@ -83,24 +123,28 @@ export class SharedTabs {
   #receive(message: unknown): void {
     if (!isMessage(message)) return;
     if (message.type === 'hello') {
-      if (this.isLeading) this.pass(this.#options.getOpen());
+      if (!this.isLeading) return;
+      this.sign(this.#isLive);
+      this.pass(this.#options.getOpen());
       return;
     }
-    if (!this.isLeading) this.#watch();
-    if (message.envelopes.length > 0) this.#options.onEnvelopes(message.envelopes);
+    // One that has stepped down does not follow.
+    if (this.isLeading || this.#leaving.signal.aborted) return;
+    this.#watch(longestSilenceMs);
+    if (message.type === 'sign') this.#options.onSign(message.isLive);
+    else if (message.envelopes.length > 0) this.#options.onEnvelopes(message.envelopes);
   }
 
   /** Another tab connects: waits until it is gone. */
   #follow(): void {
     if (this.#isClosed) return;
     this.#options.onFollow();
-    this.hello();
-    this.#watch();
     this.#queue({});
+    this.hello();
   }
 
   /** Asks for the lock that the tab which connects holds. */
-  #queue(how: { readonly steal?: boolean; readonly ifAvailable?: boolean }): void {
+  #queue(how: LockOptions): void {
     const { environment, name } = this.#options;
     this.#leaving.abort();
     const leaving = new AbortController();
@@ -134,12 +178,12 @@ export class SharedTabs {
   }
 
   #beat(): void {
-    this.pass([]);
+    this.sign(this.#isLive);
     this.#cancelTimer = this.#options.clock.schedule(beatMs, () => this.#beat());
   }
 
-  #watch(): void {
+  #watch(silenceMs: number): void {
     this.#cancelTimer();
-    this.#cancelTimer = this.#options.clock.schedule(longestSilenceMs, () => this.#queue({ steal: true }));
+    this.#cancelTimer = this.#options.clock.schedule(silenceMs, () => this.#queue({ steal: true }));
   }
 }

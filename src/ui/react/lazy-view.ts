@@ -18,13 +18,13 @@ export class LazyAgentView {
     this.#options = options;
     this.#initial = { view: createView(options.sessionId), connection: 'connecting' };
     this.actions = {
-      send: (content) => this.#open().send(content),
-      cancel: (reason) => this.#open().cancel(reason),
-      readWait: (waitId) => this.#open().readWait(waitId),
-      approve: (wait, more) => this.#open().approve(wait, more),
-      reject: (wait, reason) => this.#open().reject(wait, reason),
-      answer: (wait, value) => this.#open().answer(wait, value),
-      grant: (amounts) => this.#open().grant(amounts),
+      send: (content) => this.#use().send(content),
+      cancel: (reason) => this.#use().cancel(reason),
+      readWait: (waitId) => this.#use().readWait(waitId),
+      approve: (wait, more) => this.#use().approve(wait, more),
+      reject: (wait, reason) => this.#use().reject(wait, reason),
+      answer: (wait, value) => this.#use().answer(wait, value),
+      grant: (amounts) => this.#use().grant(amounts),
     };
   }
 
@@ -40,17 +40,29 @@ export class LazyAgentView {
     return () => {
       unsubscribe();
       this.#listeners -= 1;
-      if (this.#listeners > 0) return;
-      const { clock = systemClock } = this.#options;
-      this.#cancelClose = clock.schedule(lingerMs, () => {
-        this.#live?.close();
-        this.#live = undefined;
-      });
+      this.#closeSoon();
     };
   };
 
   #open(): LiveAgentView {
     this.#live ??= createAgentView(this.#options);
     return this.#live;
+  }
+
+  /** Opens the view for an action. Without listeners it does not stay open. */
+  #use(): LiveAgentView {
+    const live = this.#open();
+    this.#closeSoon();
+    return live;
+  }
+
+  #closeSoon(): void {
+    if (this.#listeners > 0) return;
+    const { clock = systemClock } = this.#options;
+    this.#cancelClose();
+    this.#cancelClose = clock.schedule(lingerMs, () => {
+      this.#live?.close();
+      this.#live = undefined;
+    });
   }
 }

@@ -3,8 +3,7 @@ import type { AgentActions, AgentSnapshot, AgentView, AgentViewOptions } from '.
 import { LazyAgentView } from './lazy-view.ts';
 
 /** A session as a component sees it: its view, its connection, and what a person can do. */
-export interface UseAgentResult
-  extends Omit<AgentView, 'session_id' | 'known_seq'>, AgentActions, Pick<AgentSnapshot, 'connection' | 'error'> {
+export interface UseAgentResult extends Omit<AgentView, 'session_id'>, AgentActions, Pick<AgentSnapshot, 'connection' | 'error'> {
   readonly view: AgentView;
 }
 
@@ -36,10 +35,16 @@ function toResult({ view, connection, error }: AgentSnapshot, actions: AgentActi
     get gaps() {
       return view.gaps;
     },
+    get known_seq() {
+      return view.known_seq;
+    },
   };
 }
 
-/** Follows a session while the component is mounted. Another url or session id opens another view; other options count from the start. */
+/**
+ * Follows a session while the component is mounted. Another url or session id opens another view; other options count when a view is
+ * opened, but `getToken` is always the last one. A server renders a view of which nothing is known, and asks for nothing.
+ */
 export function useAgent(options: AgentViewOptions): UseAgentResult {
   const { url, sessionId } = options;
   const latest = useRef(options);
@@ -48,7 +53,8 @@ export function useAgent(options: AgentViewOptions): UseAgentResult {
   });
   const lazy = useMemo(() => {
     const getToken = (): ReturnType<NonNullable<AgentViewOptions['getToken']>> => latest.current.getToken?.();
-    return new LazyAgentView({ ...latest.current, ...(url !== undefined && { url }), sessionId, getToken });
+    // The options of this render: those of the one before may be about another session.
+    return new LazyAgentView({ ...options, getToken });
   }, [url, sessionId]);
   const snapshot = useSyncExternalStore(lazy.subscribe, lazy.getCurrent, lazy.getInitial);
   return useMemo(() => toResult(snapshot, lazy.actions), [snapshot, lazy]);

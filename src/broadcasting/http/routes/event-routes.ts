@@ -1,10 +1,11 @@
 // Routes that read the events of a session.
 import { describeValue, InvalidArgumentError, toCanonical } from '../../../lib/index.ts';
 import type { Json } from '../../../lib/index.ts';
-import type { EventEnvelope } from '../../index.ts';
+import type { Envelope } from '../../index.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { isServerError, toWholeResponse } from '../json-response.ts';
 import { EventStream } from '../sse/event-stream.ts';
+import { toTotals } from '../session-totals.ts';
 import { toSseResponse } from '../sse/to-sse-response.ts';
 import { toIso } from '../wait-view.ts';
 import type { Route, SessionCall } from './route.ts';
@@ -23,11 +24,28 @@ function readAfter({ request, url }: SessionCall): number {
   return readCount(url.searchParams.get('after'), 'after', 0);
 }
 
+const largestPage = 500;
+
+/** Events that a reader asks for: all after a number, or the last ones of them. */
+interface EventRange {
+  readonly after: number;
+  /** True if only the last events are sent, and there are earlier ones. */
+  readonly isCut: boolean;
+}
+
+/** Reads which events are asked for: those after `after`, but not more than the `last` ones before `before`. */
+function readRange(call: SessionCall, before: number): EventRange {
+  const given = call.url.searchParams.get('last');
+  const after = readAfter(call);
+  const first = given === null ? 0 : before - 1 - Math.min(readCount(given, 'last', 0), largestPage);
+  return first > after ? { after: first, isCut: true } : { after, isCut: false };
+}
+
 function follow(call: SessionCall): Response {
   const { services, session, request } = call;
   const { runtime, mapper, clock, heartbeatMs, maxBufferBytes, retryMs, maxStreamMs, report } = services;
   // First of all: a request that is refused leaves nothing behind.
-  const after = readAfter(call);
+  const { after, isCut } = readRange(call, session.lastSeq + 1);
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   request.signal.addEventListener('abort', leave, { once: true });
@@ -35,31 +53,39 @@ function follow(call: SessionCall): Response {
   leaving.signal.addEventListener('abort', cancelEnd, { once: true });
   // The reader may have left while it was authorized.
   if (request.signal.aborted) leave();
-  const options = { runtime, session, mapper, after, clock, heartbeatMs, maxBufferBytes, signal: leaving.signal };
+  const totals = isCut ? toTotals(session) : undefined;
+  const options = { runtime, session, mapper, after, totals, clock, heartbeatMs, maxBufferBytes, signal: leaving.signal };
   const onError = (error: unknown): void => {
     if (!leaving.signal.aborted && isServerError(error)) report(error, `events of session "${session.id}"`);
   };
   return toSseResponse(new EventStream(options).read(), { retryMs, onError, leave });
 }
 
-const largestPage = 500;
-
 /** Sends the envelopes of stored events: a reader of another transport fetches those that it has missed. */
 async function showPage(call: SessionCall): Promise<Response> {
   const { services, session, url } = call;
-  const limit = Math.min(readCount(url.searchParams.get('limit'), 'limit', 100), largestPage);
-  const after = readAfter(call);
+  const { mapper, clock } = services;
+  const { id: sessionId, lastSeq } = session;
+  const isFromEnd = url.searchParams.get('last') !== null;
+  // Counted in events from the end, as a reader who goes back asks for them; else in envelopes.
+  const limit = isFromEnd ? Infinity : Math.min(readCount(url.searchParams.get('limit'), 'limit', 100), largestPage);
+  const before = readCount(url.searchParams.get('before'), 'before', Infinity);
+  const { after, isCut } = readRange(call, Math.min(before, lastSeq + 1));
   let [prevSeq, last] = [after, after];
-  const envelopes: EventEnvelope[] = [];
-  for await (const event of services.runtime.events(session.id, { fromSeq: after })) {
-    if (envelopes.length >= limit) break;
-    const found = services.mapper.toEnvelopes(event, { sessionId: session.id, prevSeq });
+  const envelopes: Envelope[] = [];
+  const isNewest = isCut && before > lastSeq;
+  if (isNewest)
+    envelopes.push(mapper.toHead({ sessionId, seq: after, at: clock.now(), agentId: session.state.agentId, totals: toTotals(session) }));
+  for await (const event of services.runtime.events(sessionId, { fromSeq: after })) {
+    if (event.seq >= before) last = before - 1;
+    if (event.seq >= before || envelopes.length >= limit) break;
+    const found = mapper.toEnvelopes(event, { sessionId, prevSeq });
     last = event.seq;
     if (found.length > 0) prevSeq = event.seq;
     envelopes.push(...found);
   }
   // Holds: envelopes are JSON, and their mapper has removed secrets.
-  return toWholeResponse(200, { envelopes: envelopes as unknown as readonly Json[], after: last, last_seq: session.lastSeq });
+  return toWholeResponse(200, { envelopes: envelopes as unknown as readonly Json[], from: after + 1, after: last, last_seq: lastSeq });
 }
 
 const readEvents = (call: SessionCall): Response | Promise<Response> => {

@@ -3,10 +3,11 @@
 // Does not: know HTTP, or how an envelope is written.
 // S1. Stored events are sent once each, in order, beginning after the one that the reader has.
 // S2. The text and events of the open step come after everything that was stored before it began, and not after its record.
-// S3. A reader that comes late gets what the open step has so far. One that was too slow goes on with what there is by then.
+// S3. A reader that begins in the middle gets a head first, with the totals of what it does not get.
+// S4. A reader that comes late gets what the open step has so far. One that was too slow goes on with what there is by then.
 import type { Clock } from '../../../lib/index.ts';
 import type { OpenStepItem, Session, SessionRuntime, StoredEvent } from '../../../sessions/index.ts';
-import type { Envelope, EnvelopeMapper } from '../../index.ts';
+import type { Envelope, EnvelopeMapper, SessionTotals } from '../../index.ts';
 import { EndedSteps, OpenPlace } from './open-place.ts';
 import type { ChunkIds } from './open-place.ts';
 import { OpenStepFeed } from './open-step-feed.ts';
@@ -20,6 +21,8 @@ export interface EventStreamOptions {
   readonly mapper: EnvelopeMapper;
   /** Number of the last event that the reader has. */
   readonly after: number;
+  /** Set if the reader begins in the middle: what it has come to so far. */
+  readonly totals?: SessionTotals | undefined;
   readonly clock: Clock;
   readonly heartbeatMs: number;
   readonly maxBufferBytes: number;
@@ -45,6 +48,7 @@ export class EventStream {
   /** Reads envelopes until the signal aborts, or the runtime is drained. */
   async *read(): AsyncGenerator<EnvelopeGroup, void, undefined> {
     const { runtime, session, signal, maxBufferBytes: maxBytes } = this.#options;
+    if (this.#options.totals !== undefined) yield [this.#toHead(this.#options.totals)];
     yield* this.#catchUp();
     const feed = new OpenStepFeed({ runtime, sessionId: session.id, maxBytes, signal, onMore: () => this.#wake() });
     const stored = runtime.events(session.id, { fromSeq: this.#seq, follow: true, signal })[Symbol.asyncIterator]();
@@ -143,8 +147,8 @@ export class EventStream {
     return { agentId: session.state.agentId, executionId: `${session.id}/${execution}`, orchestrator: 'agent' };
   }
 
-  #toHead(): Envelope {
+  #toHead(totals?: SessionTotals): Envelope {
     const { mapper, session, clock } = this.#options;
-    return mapper.toHead({ sessionId: session.id, seq: this.#previous, at: clock.now(), agentId: session.state.agentId });
+    return mapper.toHead({ sessionId: session.id, seq: this.#previous, at: clock.now(), agentId: session.state.agentId, totals });
   }
 }

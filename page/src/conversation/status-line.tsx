@@ -1,0 +1,74 @@
+import type { ReactElement } from 'react';
+import type { ConnectionStatus, ViewClocks, ViewMessage, ViewWait } from 'stepline/ui';
+import { useNow } from '../app/use-now.ts';
+import { useOnline } from '../app/use-online.ts';
+import { formatClock, formatDuration, formatShort } from '../format/format.ts';
+import { describeStatus } from '../format/status.ts';
+
+/** Facts that the line shows. */
+export interface StatusFacts {
+  readonly status: string;
+  readonly sentence: string;
+  readonly stopReason?: string | undefined;
+  readonly waits: readonly ViewWait[];
+  readonly clocks: ViewClocks;
+  readonly tokens: number;
+  readonly messages: readonly ViewMessage[];
+  readonly connection: ConnectionStatus;
+}
+
+/** Time at which the run began that goes on now. */
+function findStart({ clocks, messages }: StatusFacts): number {
+  const started = clocks.rested_at === undefined ? clocks.started_at : undefined;
+  const asked = messages.findLast(({ role }) => role === 'user')?.timestamp;
+  return Date.parse(started ?? asked ?? '');
+}
+
+/** Returns the clock of a session in words; empty if there is nothing to measure. */
+export function describeClock(facts: StatusFacts, now: number): string {
+  const { status, clocks } = facts;
+  if (status === 'in_progress') {
+    const start = findStart(facts);
+    return Number.isNaN(start) ? '' : formatClock(now - start);
+  }
+  const [start, rest] = [Date.parse(clocks.started_at ?? ''), Date.parse(clocks.rested_at ?? '')];
+  if (status === 'waiting' && !Number.isNaN(rest)) return `for ${formatClock(now - rest)}`;
+  return Number.isNaN(start) || Number.isNaN(rest) ? '' : `after ${formatDuration(rest - start)}`;
+}
+
+const connections: Readonly<Partial<Record<ConnectionStatus, string>>> = {
+  connecting: 'Connecting…',
+  waiting: 'Reconnecting…',
+  refused: 'Not connected',
+  closed: 'Not connected',
+};
+
+/** Says how the page is connected; undefined if everything is current. */
+export const describeConnection = (connection: ConnectionStatus, isOnline: boolean): string | undefined =>
+  isOnline ? connections[connection] : 'Offline';
+
+/** One line: what the session does, for how long, and what it has used. */
+export function StatusLine({ facts }: { readonly facts: StatusFacts }): ReactElement {
+  const { status, sentence, stopReason, waits, clocks, tokens, connection } = facts;
+  const isTicking = status === 'in_progress' || status === 'waiting';
+  const now = useNow(1_000, isTicking);
+  const { text, tone } = describeStatus(status, waits, stopReason);
+  const clock = describeClock(facts, now);
+  const isEnded = status === 'stopped' || status === 'failed';
+  const words = isEnded && /^(Stopped|Failed)\b/.test(sentence) ? sentence : text;
+  const connected = describeConnection(connection, useOnline());
+  return (
+    <div className="status-line" role="status" aria-label="Status">
+      <span className={`dot ${tone}`} aria-hidden="true" />
+      <span className="status-words" title={words}>
+        {words}
+      </span>
+      <span className="status-facts" aria-live="off">
+        {clock !== '' && <span role="timer">{clock}</span>}
+        {clocks.step_count > 0 && <span>{clocks.step_count === 1 ? '1 step' : `${formatShort(clocks.step_count)} steps`}</span>}
+        {tokens > 0 && <span>{formatShort(tokens)} tokens</span>}
+      </span>
+      {connected !== undefined && <span className="connection">{connected}</span>}
+    </div>
+  );
+}

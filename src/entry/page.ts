@@ -1,0 +1,2 @@
+export type { PageOptions } from '../page/index.ts';
+export { createPageHandler } from '../page/index.ts';
