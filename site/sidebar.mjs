@@ -25,7 +25,7 @@ const toItem = (file) => ({ text: shortTitles.get(file) ?? readPage(file).title,
 /** Returns the groups of the sidebar.
  * @type {() => readonly SidebarGroup[]} */
 export function toSidebar() {
-  const groups = pageGroups.map(({ title, pages }) => ({ text: title, items: pages.map(toItem), collapsed: false }));
+  const groups = pageGroups.map(({ title, pages }) => ({ text: title, items: pages.map(toItem) }));
   const listed = examples.map((file) => ({ text: posix.basename(file, '.ts'), link: toLink(String(toSitePath(file))) }));
   const api = entryPoints.map(({ name }) => ({ text: name.replace(/^\./, 'stepline'), link: toLink(toApiPath(name)) }));
   return [

@@ -14,7 +14,12 @@ export default defineConfig({
   cacheDir: '.cache/vitepress',
   cleanUrls: true,
   lastUpdated: false,
-  markdown: { anchor: { slugify: toAnchor }, headers: { slugify: toAnchor } },
+  // Comments in the default dark theme are too faint to read.
+  markdown: {
+    theme: { light: 'github-light', dark: 'github-dark-default' },
+    anchor: { slugify: toAnchor },
+    headers: { slugify: toAnchor },
+  },
   // The search index of all pages is one file.
   vite: { build: { chunkSizeWarningLimit: 2000 } },
   themeConfig: {
