@@ -22,7 +22,16 @@ export interface ExecutionFacts {
   readonly usage: ViewUsage;
 }
 
-const none: ExecutionFacts = { startedAt: '', restAt: '', hasEnded: false, doneStep: 0, spokenStep: 0, stepCount: 0, durationMs: 0, usage: {} };
+const none: ExecutionFacts = {
+  startedAt: '',
+  restAt: '',
+  hasEnded: false,
+  doneStep: 0,
+  spokenStep: 0,
+  stepCount: 0,
+  durationMs: 0,
+  usage: {},
+};
 
 /** Adds two counts. */
 export function addUsage(one: ViewUsage, other: JsonObject): ViewUsage {
