@@ -65,8 +65,9 @@ describe('the envelopes of a session', () => {
           ({ event, session_id, seq }) =>
             event === 'agent.tool.approval_requested' && session_id === id && (seq !== undefined) === isStored,
         );
-      const [waitId, digest] = [String(asked?.data['wait_id']), String(asked?.data['digest'])];
-      expect(await runtime.approve(id, { id: waitId, digest }, { by: bob })).toMatchObject({ status: 'completed' });
+      // Holds: an approval that is asked for has both.
+      const { wait_id, digest } = asked?.data as { readonly wait_id: string; readonly digest: string };
+      expect(await runtime.approve(id, { id: wait_id, digest }, { by: bob })).toMatchObject({ status: 'completed' });
     }
   });
 

@@ -108,7 +108,7 @@ export function createAgents(gates: string): readonly Agent[] {
           };
           return answer({
             text: messages[last]?.text ?? '',
-            results: results.map(({ output }) => ('value' in output ? String(output.value) : '')),
+            results: results.map(({ output }) => (output.type === 'text' ? output.value : JSON.stringify(output))),
             id: `call-${messages.length}`,
             pass,
           });

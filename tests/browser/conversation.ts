@@ -20,10 +20,10 @@ export interface Conversation {
   /** Waits until the conversation shows a text. */
   waitForText(text: string): Promise<void>;
   /** Waits until the status line shows a text. */
-  waitForStatus(text: string): Promise<void>;
+  waitForStatus(text: string | RegExp): Promise<void>;
   /** Watches a text that is shown; returns the number of frames without it when it is called. */
   watchText(text: string): Promise<() => Promise<number>>;
-  /** How often the conversation shows a text. */
+  /** Counts how often the conversation shows a text. */
   countText(text: string): Promise<number>;
 }
 

@@ -66,7 +66,7 @@ describe('screens', () => {
     inbox: async (page) => {
       await page.goto(`${site.url}/inbox`);
       await page.getByRole('heading', { name: 'Inbox' }).waitFor();
-      await page.getByText('refund').first().waitFor();
+      await page.locator('main').getByText('refund').first().waitFor();
     },
   };
 

@@ -52,6 +52,27 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     expect(events).toStrictEqual(await readEvents(runtime, 'one'));
     expect(events.length).toBeGreaterThan(20);
     expect(load).toHaveBeenCalledTimes(1);
+    // Nor for a second reader, or for what is stored later.
+    await runtime.send('one', 'look 6; say Again', { by: ann });
+    expect(await readEvents(client, 'one')).toStrictEqual(await readEvents(runtime, 'one'));
+    expect((await client.get('one')).text).toBe('Again');
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  test('show nothing that was erased meanwhile', async () => {
+    const place = makePlace();
+    const stage = stageOn(place);
+    const { runtime } = listening(stage);
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'say Hidden', { by: ann });
+    const client = createSessionRuntime({ agents: [stage.agent()], store: place.open(), role: 'client' });
+    const { state } = await client.get('one');
+    expect(state.messages.toArray().at(-1)?.text).toBe('Hidden');
+    for (const { id } of state.messages.toArray()) await runtime.eraseMessage('one', id, { by: ann });
+    expect(JSON.stringify(await readEvents(client, 'one'))).not.toContain('Hidden');
+    expect(JSON.stringify((await client.get('one')).state.messages.toArray())).not.toContain('Hidden');
+    await runtime.send('one', 'say Later', { by: ann });
+    expect(JSON.stringify((await client.get('one')).state.messages.toArray())).not.toContain('Hidden');
   });
 
   test('are those that a listener heard: type, number, id and every field', async () => {

@@ -137,12 +137,10 @@ export function isUntouchedAfter(isUntouchedFork: boolean, { action, change }: E
   return action.type === 'fork';
 }
 
-/** Reads the state and the queue from entries, the first of which is a snapshot. */
-export function replay(entries: readonly LogEntry[], states: StateType): ReplayedLog {
-  let state: RunState | undefined;
-  let isUntouchedFork = false;
-  let approvals: readonly SessionApproval[] = [];
-  const queued = new Map<number, QueuedAction>();
+/** Reads the state and the queue from entries. The first one is a snapshot, unless they continue a log that was read before. */
+export function replay(entries: readonly LogEntry[], states: StateType, before?: ReplayedLog): ReplayedLog {
+  let { state, isUntouchedFork = false, approvals = [] }: Partial<ReplayedLog> = before ?? {};
+  const queued = new Map(before?.queued);
   for (const { n, body } of entries) {
     const read = readBody(body);
     const { change, state: whole } = read;

@@ -46,8 +46,8 @@ export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRu
   const { ids = systemIds, approvals } = parseRuntimeOptions(options);
   const host = new SessionHost(options, (epoch) => openMailRoom(host, worker, epoch));
   const worker = new WorkerAccess(host);
-  const { store, agents, clock, watcher, closing } = host;
-  const client = new MailClient({ store, agents, clock, ids, watcher, approvals, closing });
+  const { store, agents, clock, watcher, reads, closing } = host;
+  const client = new MailClient({ store, agents, clock, ids, watcher, reads, approvals, closing });
   const actions = createActions((): Promise<SessionAccess> => findAccess(host, { worker, client }), ids);
   const readers = createReaders(host, client);
   const { stopAll, ...deliveries } = createDeliveries(

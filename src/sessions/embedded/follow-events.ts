@@ -9,7 +9,7 @@ interface EventRange extends ParsedEventsOptions {
   readonly sessionId: string;
 }
 
-/** Keeps the last state that was read: it serves for every entry that it has. */
+/** Keeps the last state that was read: it serves for every entry that it has. A reader that waits keeps none. */
 function createStates(host: SessionHost, sessionId: string): { get(entry: number): Promise<RunState>; forget(): void } {
   let known: StateAtHead | undefined;
   return {

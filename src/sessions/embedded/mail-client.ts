@@ -14,8 +14,7 @@ import { readBody } from '../core/entries.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
 import type { MailedAction, MailedRequest } from '../core/mail.ts';
 import { isCreatedBy, isErasure, isSameMail, readMailBody, readReply, toMailedActions, writeMail } from '../core/mail.ts';
-import { findRest, isAtRest, readSession } from '../core/read-session.ts';
-import type { ReadSession } from '../core/read-session.ts';
+import { findRest, isAtRest } from '../core/read-session.ts';
 import { RequestReusedError } from '../core/request-reused-error.ts';
 import { findExecution, findFirstExecution, isSameRequest } from '../core/requests.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
@@ -25,6 +24,7 @@ import type { SessionDeletedError } from '../core/session-deleted-error.ts';
 import { UnknownSessionError } from '../core/unknown-session-error.ts';
 import type { LogEntry, Mail, SessionStore } from '../store/session-store.ts';
 import { createEmptySession, createForkLog } from './create-sessions.ts';
+import type { KnownSession, RecentReads } from './recent-reads.ts';
 import type { NewSessionRequest, SessionAccess } from './session-access.ts';
 import type { StoreWatcher } from './store-watcher.ts';
 
@@ -35,6 +35,7 @@ export interface ClientServices {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly watcher: StoreWatcher;
+  readonly reads: RecentReads;
   readonly approvals: ExpiryOptions | undefined;
   /** Aborted when the runtime ends. */
   readonly closing: AbortSignal;
@@ -102,13 +103,12 @@ export class MailClient implements SessionAccess {
     return toSession(facts, state, { approvals: this.#services.approvals, mailbox, given });
   }
 
-  async #read(sessionId: string): Promise<ReadSession> {
-    const { store, agents } = this.#services;
-    return readSession(store, sessionId, agents.findStates);
+  #read(sessionId: string): Promise<KnownSession> {
+    return this.#services.reads.read(sessionId);
   }
 
   /** Reads a session; one that is only asked for yet is shown as it will be. */
-  async #readOrPreview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<ReadSession, 'facts' | 'state' | 'approvals'>> {
+  async #readOrPreview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<KnownSession, 'facts' | 'state' | 'approvals'>> {
     try {
       return await this.#read(sessionId);
     } catch (error) {
@@ -119,7 +119,7 @@ export class MailClient implements SessionAccess {
   }
 
   /** Shows a session as it will be; undefined if nobody has asked for it. */
-  async #preview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<ReadSession, 'facts' | 'state' | 'approvals'> | undefined> {
+  async #preview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<KnownSession, 'facts' | 'state' | 'approvals'> | undefined> {
     const { store, agents, ids } = this.#services;
     for (const { body, at } of waiting) {
       const { request, by } = readMailBody(body);

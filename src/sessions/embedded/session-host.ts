@@ -12,7 +12,7 @@ import { Agents } from '../core/agents.ts';
 import { FeedReader } from '../feed/feed-reader.ts';
 import { findCrashLoop, storeCrashLoop } from './crash-loop.ts';
 import { toMailedActions } from '../core/mail.ts';
-import { readSession } from '../core/read-session.ts';
+import { RecentReads } from './recent-reads.ts';
 import { HoldGate } from './hold-gate.ts';
 import { StoreOwner } from './store-owner.ts';
 import { StoreWatcher } from './store-watcher.ts';
@@ -66,6 +66,7 @@ export class SessionHost implements SessionServices {
   readonly holds: HoldGate;
   readonly owner: StoreOwner;
   readonly feedReader: FeedReader;
+  readonly reads: RecentReads;
   readonly #expiry: ExpiryTimer | undefined;
   readonly #outages: OutageTimer;
   readonly #onClaimed: (epoch: number) => void;
@@ -89,6 +90,7 @@ export class SessionHost implements SessionServices {
     this.ids = options.ids ?? systemIds;
     this.watcher = new StoreWatcher(store, this.heartbeatClock);
     this.agents = new Agents(agents, { policy: onVersionChange, states: options.states });
+    this.reads = new RecentReads({ reader: store, findStates: this.agents.findStates, clock: this.heartbeatClock });
     const { closing, watcher } = this;
     this.holds = new HoldGate({ store, watcher, clock: this.heartbeatClock, closing, report: (error, where) => this.report(error, where) });
     const onLost = (error: unknown): void => {
@@ -142,10 +144,10 @@ export class SessionHost implements SessionServices {
     return claimed;
   }
 
-  /** Reads a state with the number of its last entry. If the session is not in memory, all of it is decoded. */
+  /** Reads a state with the number of its last entry. */
   async readState(sessionId: string): Promise<StateAtHead> {
     if (await this.holdsStore()) return this.sessions.use(sessionId, ({ log: { state, head } }) => ({ state, head }));
-    const { state, head } = await readSession(this.store, sessionId, this.agents.findStates);
+    const { state, head } = await this.reads.read(sessionId);
     return { state, head };
   }
 
@@ -153,7 +155,7 @@ export class SessionHost implements SessionServices {
   async #readStateFor(sessionId: string, head: number): Promise<RunState> {
     const log = this.sessions.peek(sessionId)?.log;
     if (log !== undefined && log.head >= head) return log.state;
-    return (await readSession(this.store, sessionId, this.agents.findStates)).state;
+    return (await this.reads.read(sessionId)).state;
   }
 
   /** Shows a session that runs in this process, with the actions that wait for it. */
