@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { toLlmsFull, toLlmsIndex } from '../scripts/llms.mjs';
 import { root, run } from '../scripts/run.mjs';
 import { writeApiPages } from './api-pages.mjs';
+import { checkLinks } from './check-links.mjs';
 import { writePages } from './pages.mjs';
 import { toSidebar } from './sidebar.mjs';
 
@@ -24,8 +25,13 @@ const { ok, output, seconds } = await run(
   { cwd: site },
 );
 const warnings = output.split('\n').filter((line) => /\(!\)|warn|deprecat|not found|dead link|could not/i.test(line));
-if (!ok || warnings.length > 0) {
-  console.error(output);
-  for (const line of warnings) console.error(`Warning: ${line}`);
-  process.exitCode = 1;
-} else console.log(`site/dist is built in ${seconds}: ${String(names)} names in the API reference. Look at it with npm run docs:preview.`);
+const baseAt = process.argv.indexOf('--base');
+const { count, dead } = ok ? checkLinks(join(site, 'dist'), baseAt === -1 ? '/' : process.argv[baseAt + 1]) : { count: 0, dead: [] };
+if (!ok || warnings.length > 0) console.error(output);
+for (const line of warnings) console.error(`Warning: ${line}`);
+for (const line of dead) console.error(`Dead link: ${line}`);
+if (!ok || warnings.length > 0 || dead.length > 0 || count === 0) process.exitCode = 1;
+else
+  console.log(
+    `site/dist is built in ${seconds}: ${String(names)} names in the API reference, ${String(count)} links that all lead somewhere. Look at it with npm run docs:preview.`,
+  );

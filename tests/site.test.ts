@@ -1,11 +1,13 @@
 // What the site and llms.txt are made from: every page is listed once, and what coding agents read is true.
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { entryPoints } from '../scripts/entry-points.mjs';
 import { toLlmsFull, toLlmsIndex } from '../scripts/llms.mjs';
 import { mapProse, pageGroups, readPage, toAnchor } from '../scripts/pages.mjs';
 import { root } from '../scripts/run.mjs';
+import { checkLinks } from '../site/check-links.mjs';
 import { readEntryPointSummaries } from '../site/api-pages.mjs';
 import { toSitePath } from '../site/pages.mjs';
 import { toSidebar } from '../site/sidebar.mjs';
@@ -53,6 +55,28 @@ describe('the site', () => {
 
   it('gives headings the anchors that GitHub gives them', () => {
     expect(toAnchor('What `once` means: at most once')).toBe('what-once-means-at-most-once');
+  });
+});
+
+describe('the check of the links of the built site', () => {
+  const check = (links: readonly string[], base?: string): readonly string[] => {
+    const folder = mkdtempSync(join(tmpdir(), 'stepline-links-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'tools.html'), '<h2 id="options">Options</h2>');
+    writeFileSync(join(folder, 'index.html'), links.map((link) => `<a class="link" href="${link}">x</a>`).join(''));
+    return checkLinks(folder, base).dead;
+  };
+
+  it('follows pages and headings', () => {
+    expect(check(['/', '/tools', '/tools#options', 'https://example.com/nowhere'])).toEqual([]);
+  });
+
+  it('finds a page and a heading that are not there', () => {
+    expect(check(['/missing', '/tools#missing'])).toEqual(['index.html: /missing', 'index.html: /tools#missing']);
+  });
+
+  it('takes the address under which the site will be served into account', () => {
+    expect(check(['/docs/tools#options', '/docs/missing'], '/docs/')).toEqual(['index.html: /docs/missing']);
   });
 });
 
