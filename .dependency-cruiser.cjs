@@ -1,6 +1,6 @@
 // Which file of src/ may import which, made from the table in scripts/floors.cjs.
 // A rule is named kind:module, so that a breach says both what is wrong and where.
-const { modules, callersInTests, hostModule, entryFolder } = require('./scripts/floors.cjs');
+const { modules, callersInTests, adapterBases, hostModule, entryFolder } = require('./scripts/floors.cjs');
 
 /** @typedef {import('dependency-cruiser').IRegularForbiddenRuleType} Rule */
 /** @typedef {import('./scripts/floors.cjs').Module} Module */
@@ -29,6 +29,8 @@ function createRules({ name, floor, adapters }) {
   const here = `^src/${name}/`;
   const testsHere = `${here}.*${testFile}`;
   const ownAdapter = `${here}${oneOf(adapters)}/`;
+  const base = adapterBases[name];
+  const baseIndex = base === undefined ? [] : [String.raw`${here}${base}/index\.ts$`];
   const core = adapters.length > 0 ? { path: here, pathNot: [testFile, ownAdapter] } : { path: here, pathNot: testFile };
   const others = modules.filter((other) => other.name !== name);
   const above = others.filter((other) => other.floor > floor);
@@ -92,11 +94,11 @@ function createRules({ name, floor, adapters }) {
       }),
       forbid(`adapter-sees-index:${name}`, 'An adapter imports the index.ts of its module only.', {
         from: { path: ownAdapter, pathNot: testFile },
-        to: { path: here, pathNot: [moduleIndex, `${here}$1/`] },
+        to: { path: here, pathNot: [moduleIndex, `${here}$1/`, ...baseIndex] },
       }),
-      forbid(`adapters-apart:${name}`, 'An adapter does not import another adapter.', {
+      forbid(`adapters-apart:${name}`, 'An adapter does not import another adapter, except the base that floors.cjs names.', {
         from: { path: ownAdapter },
-        to: { path: inAdapters(modules), pathNot: [`${here}$1/`, testingIndex] },
+        to: { path: inAdapters(modules), pathNot: [`${here}$1/`, testingIndex, ...baseIndex] },
       }),
     );
   }

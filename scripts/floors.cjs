@@ -27,7 +27,7 @@ const modules = [
   at('chat', 8),
   at('capabilities', 8, 'files', 'bash', 'definitions'),
   at('collaboration', 9),
-  at('broadcasting', 10, 'http', 'pusher', 'ag-ui', 'ui-message-stream'),
+  at('broadcasting', 10, 'http', 'pusher', 'pusher-server', 'ag-ui', 'ui-message-stream'),
   at('telemetry', 10, 'otel'),
   at('ui', 11, 'react'),
   at('page', 11),
@@ -40,10 +40,15 @@ const modules = [
 /** @type {Readonly<Record<string, readonly string[]>>} */
 const callersInTests = { hooks: ['tool-use', 'agent'] };
 
+// Handlers of other protocols are made of the same parts as the one of this adapter: what they need is in its index.ts, and no other adapter
+// may be imported by the ones beside it.
+/** @type {Readonly<Record<string, string>>} */
+const adapterBases = { broadcasting: 'http' };
+
 // The only module that may use Node, npm packages and adapters without being an adapter itself.
 const hostModule = 'cli';
 
 // One file per public entry point.
 const entryFolder = 'entry';
 
-module.exports = { modules, callersInTests, hostModule, entryFolder };
+module.exports = { modules, callersInTests, adapterBases, hostModule, entryFolder };

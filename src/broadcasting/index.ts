@@ -7,4 +7,5 @@ export { AgentConsoleLogger } from './console/agent-console-logger.ts';
 export type { Envelope, EventEnvelope, HeadEnvelope, PayloadRef } from './envelope.ts';
 export type { AnyEvent, ChunkSource, EnvelopeMapper, EventPlace, SessionHead, SessionTotals } from './envelope-mapper.ts';
 export { createEnvelopeMapper } from './envelope-mapper.ts';
-export type { CanBroadcastAgentEvents, EnvelopeTransport } from './transport.ts';
+export type { CanBroadcastAgentEvents, ChannelListener, EnvelopeChannel, EnvelopeTransport } from './transport.ts';
+export { truncateEnvelope } from './truncate-envelope.ts';

@@ -7,10 +7,12 @@
 // G3. If a number is given to a second event, the step is run again after the store failed: what was not confirmed from that number on is
 //     void and never confirmed, and the attempt is a later one.
 // G4. What is not sent because nobody listens leaves `prev_seq` unknown for the next envelope; nothing else depends on it.
+// G5. What a participant of a session writes is text of the session's turn, as readers of its open step get it.
 import type { BaseEvent } from '../events/index.ts';
 import { readField } from '../lib/index.ts';
 import type { EventPlace } from './envelope-mapper.ts';
 import { isPiece } from './envelope-mapper.ts';
+import type { TextEvent } from './step-texts.ts';
 import { StepTexts } from './step-texts.ts';
 
 /** An attempt of this process whose events will never be stored. */
@@ -41,8 +43,7 @@ const recordTypes = new Set([
 /** Records after which the open step is not run again. */
 const closingTypes = new Set(['AgentStepCompleted', 'AgentFinished']);
 
-const isDelta = (event: BaseEvent): event is BaseEvent & { readonly type: 'TextDelta' | 'ReasoningDelta' } =>
-  event.type === 'TextDelta' || event.type === 'ReasoningDelta';
+const isDelta = (event: BaseEvent): event is TextEvent => event.type === 'TextDelta' || event.type === 'ReasoningDelta';
 
 const isOutermost = ({ parentAgentId }: BaseEvent): boolean => parentAgentId === null;
 
@@ -50,6 +51,15 @@ const readAttempt = (event: BaseEvent): number => {
   const attempt = readField(event, 'attempt');
   return typeof attempt === 'number' ? attempt : 1;
 };
+
+/** Returns an event of a participant as one of the turn that it speaks in; any other event as it is. */
+function toTurnEvent(event: BaseEvent, turn: BaseEvent | undefined): BaseEvent {
+  if (turn === undefined || event.parentAgentId !== turn.agentId || readField(event, 'participant') === undefined) return event;
+  const { agentId, parentAgentId, executionId, stepNumber } = turn;
+  const orchestrator = readField(turn, 'orchestrator');
+  // Holds: it has all the fields of the event, and a mapper reads nothing else.
+  return { ...event, agentId, parentAgentId, executionId, stepNumber, orchestrator } as unknown as BaseEvent;
+}
 
 export class SentSession {
   readonly #texts = new StepTexts();
@@ -60,6 +70,8 @@ export class SentSession {
   /** Lowest attempt that was not given to other events of the open step. */
   #firstAttempt = 1;
   #index = 0;
+  /** Start of the open step of the outermost run. */
+  #turn: BaseEvent | undefined;
 
   /** True if events were sent that are not confirmed yet. */
   get hasPending(): boolean {
@@ -74,13 +86,19 @@ export class SentSession {
   /** Takes an event of a session. Returns what is to be sent, in order. */
   takeFromSession(event: BaseEvent): readonly PlacedEvent[] {
     const { type } = event;
-    const { answer, offset } = this.#readTextPlace(event);
-    if (isPiece(event)) return [{ event, place: { attempt: this.#attempt, answer, offset, isProvisional: true } }];
+    const { answer, offset } = this.#readTextPlace(event, toTurnEvent(event, this.#turn));
+    if (isPiece(event)) {
+      const piece = isDelta(event) ? toTurnEvent(event, this.#turn) : event;
+      return [{ event: piece, place: { attempt: this.#attempt, answer, offset, isProvisional: true } }];
+    }
     const voids = this.#pending.has(event.seq) ? this.#dropFrom(event.seq) : undefined;
     const isRecord = recordTypes.has(type) && isOutermost(event);
     // A cancel of a session that waits is stored already; one of a run is stored with its end.
     if (isRecord || (type === 'CancelRequested' && !this.hasPending)) return [...this.#confirm(type), { event, place: { answer }, voids }];
-    if (type === 'AgentStepStarted' && isOutermost(event)) this.#attempt = Math.max(this.#firstAttempt, readAttempt(event));
+    if (type === 'AgentStepStarted' && isOutermost(event)) {
+      this.#attempt = Math.max(this.#firstAttempt, readAttempt(event));
+      this.#turn = event;
+    }
     this.#index += 1;
     const place = { attempt: this.#attempt, index: this.#index, answer };
     this.#pending.set(event.seq, { event, place });
@@ -108,18 +126,18 @@ export class SentSession {
     return lastEvent === undefined ? undefined : { lastEvent, attempt };
   }
 
-  /** Counts the text of an event; returns the place of its text. */
-  #readTextPlace(event: BaseEvent): TextPlace {
-    if (isDelta(event)) {
+  /** Counts the text of an event, which may belong to a turn; returns the place of its text. */
+  #readTextPlace(event: BaseEvent, owner: BaseEvent = event): TextPlace {
+    if (isDelta(owner)) {
       const text = readField(event, 'text');
-      return this.#texts.take(event, typeof text === 'string' ? text : '');
+      return this.#texts.take(owner, typeof text === 'string' ? text : '', `${event.executionId}/${event.stepNumber}`);
     }
     switch (event.type) {
       case 'AgentStepStarted':
         this.#texts.start(event, readAttempt(event));
         return {};
       case 'ModelFallback':
-        return this.#texts.fail(event);
+        return this.#texts.fail(owner);
       case 'AgentStepCompleted':
         return this.#texts.end(event);
       default:

@@ -17,3 +17,18 @@ export interface EnvelopeTransport {
    */
   isListening?(channel: string): boolean;
 }
+
+/** Receives what happens on the channel of a session. */
+export interface ChannelListener {
+  /** The channel delivers from now on. Called each time it is back. */
+  onUp(): void;
+  /** It is out of reach, or was refused. */
+  onDown(): void;
+  onEnvelope(envelope: Envelope): void;
+}
+
+/** Way to listen to envelopes that a transport has sent: the client of a message broker, for example. */
+export interface EnvelopeChannel {
+  /** Listens to a session; returns its unsubscribe. */
+  subscribe(sessionId: string, listener: ChannelListener): () => void;
+}

@@ -3,6 +3,7 @@ export type {
   AuthorizationRequest,
   Authorize,
   ChannelGrant,
+  ChannelSigner,
   ChannelToken,
   ChannelTokenOptions,
   ChannelTokens,

@@ -4,6 +4,7 @@ export type {
   AgentView,
   AgentViewOptions,
   AssistantViewMessage,
+  ConnectionSource,
   ConnectionStatus,
   LiveAgentView,
   Meter,

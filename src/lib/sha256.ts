@@ -27,9 +27,8 @@ function getConstants(): { readonly start: Int32Array; readonly rounds: Int32Arr
 
 const rotate = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
-/** Pads a text to whole blocks of 64 bytes: a one bit, zeros, and the length in bits. */
-function toBlocks(text: string): DataView {
-  const bytes = new TextEncoder().encode(text);
+/** Pads bytes to whole blocks of 64 bytes: a one bit, zeros, and the length in bits. */
+function toBlocks(bytes: Uint8Array): DataView {
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
   padded.set(bytes);
   padded[bytes.length] = 0x80;
@@ -42,7 +41,8 @@ function toBlocks(text: string): DataView {
 function fillSchedule(words: Int32Array, blocks: DataView, offset: number): void {
   for (let index = 0; index < 16; index += 1) words[index] = blocks.getInt32(offset + index * 4);
   for (let index = 16; index < 64; index += 1) {
-    const [early, late] = [words[index - 15] ?? 0, words[index - 2] ?? 0];
+    const early = words[index - 15] ?? 0;
+    const late = words[index - 2] ?? 0;
     const first = rotate(early, 7) ^ rotate(early, 18) ^ (early >>> 3);
     const second = rotate(late, 17) ^ rotate(late, 19) ^ (late >>> 10);
     words[index] = ((words[index - 16] ?? 0) + first + (words[index - 7] ?? 0) + second) | 0;
@@ -55,17 +55,26 @@ function addBlock(hash: Int32Array, words: Int32Array, rounds: Int32Array): void
     const mixed = (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g));
     const next = (h + mixed + (rounds[index] ?? 0) + (words[index] ?? 0)) | 0;
     const majority = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-    [h, g, f, e, d, c, b, a] = [g, f, e, (d + next) | 0, c, b, a, (next + majority) | 0];
+    // One by one: a list of them would be made for every round.
+    h = g;
+    g = f;
+    f = e;
+    e = (d + next) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (next + majority) | 0;
   }
   [a, b, c, d, e, f, g, h].forEach((word, index) => {
     hash[index] = ((hash[index] ?? 0) + word) | 0;
   });
 }
 
-/** The SHA-256 of a text in UTF-8, as hexadecimal digits. */
-export function sha256(text: string): string {
+/** The SHA-256 of bytes, or of a text in UTF-8, as hexadecimal digits. */
+export function sha256(data: string | Uint8Array): string {
+  const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
   const { start, rounds } = getConstants();
-  const [blocks, hash, words] = [toBlocks(text), Int32Array.from(start), new Int32Array(64)];
+  const [blocks, hash, words] = [toBlocks(bytes), Int32Array.from(start), new Int32Array(64)];
   for (let offset = 0; offset < blocks.byteLength; offset += 64) {
     fillSchedule(words, blocks, offset);
     addBlock(hash, words, rounds);

@@ -25,6 +25,8 @@ export interface ToolUseOrchestrator<
   Context = unknown,
 > extends Orchestrator<State, Output, Context, ToolEvent<Given>> {
   readonly toolNames: readonly string[];
+  /** Tools that the model is offered, those of capabilities included. */
+  readonly tools: ToolSet;
 }
 
 /** Kind of orchestrator: an agent, or a tool loop without an identity. */
@@ -133,7 +135,7 @@ export function createToolUse<State extends ToolUseState>(
     checkArgs: async (toolName, args, agent) => (agent === undefined ? describeArgsProblem(setup.tools, toolName, args) : undefined),
   });
   return {
-    orchestrator: { ...orchestrator, toolNames: setup.toolNames },
+    orchestrator: { ...orchestrator, toolNames: setup.toolNames, tools: setup.tools },
     setup,
     rules,
     policy: findPolicy(rules),

@@ -61,6 +61,8 @@ describe('a session over HTTP', () => {
     const id = await site.start(ann, 'say One');
     const forked = await site.request(bob, 'POST', `/sessions/${id}/fork`, { execution: 1, step: 1 });
     expect(forked).toMatchObject({ status: 201, body: { owner: 'bob', tenant: 'north', forked_from: { session_id: id, step: 1 } } });
+    const early = await site.request(bob, 'POST', `/sessions/${id}/fork`, { execution: 1, step: 0 });
+    expect(early).toMatchObject({ status: 201, body: { status: 'pending', step_count: 0, forked_from: { session_id: id, step: 0 } } });
     const wrong = await site.request(bob, 'POST', `/sessions/${id}/fork`, { execution: 1, step: 9 });
     expect(wrong).toMatchObject({ status: 404, body: { error: { code: 'unknown-step' } } });
   });

@@ -42,9 +42,9 @@ export const bob = 'bob staff north';
 /** Of another tenant. */
 export const eve = 'eve staff south';
 
-/** Starts a server on a free port; it ends with the test. */
-export async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+/** Starts a server, on a free port unless one is given; it ends with the test. */
+export async function listen(server: Server, port = 0): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   onTestFinished(
     () =>
       new Promise<void>((resolve) => {

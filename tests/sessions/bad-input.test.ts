@@ -271,7 +271,8 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
   test.each<readonly [string, unknown, string]>([
     ['an execution that is not there', { execution: 2, step: 1 }, 'unknown-step'],
     ['a step that is not there', { execution: 1, step: 3 }, 'unknown-step'],
-    ['step 0', { execution: 1, step: 0 }, 'unknown-step'],
+    ['step 0 of an execution that is not there', { execution: 2, step: 0 }, 'unknown-step'],
+    ['a step before step 0', { execution: 1, step: -1 }, 'unknown-step'],
     ['NaN', { execution: 1, step: Number.NaN }, 'unknown-step'],
     ['a step without an execution', { step: 1 }, 'invalid-argument'],
     ['nothing', undefined, 'invalid-argument'],

@@ -101,6 +101,11 @@ const leaveAlone = withRuntime((runtime) => ({
   },
 }));
 
+/** Does not know a point before the first step. */
+const forkAfterFirstStep = withRuntime((runtime) => ({
+  fork: (id, at, options) => runtime.fork(id, { ...at, step: 1 }, options),
+}));
+
 /** A broken runtime for each case, by the name of the case. */
 export const broken: Readonly<Record<string, Breaking>> = {
   'creates a session in which nothing was said yet': withRuntime((runtime) => ({
@@ -121,6 +126,10 @@ export const broken: Readonly<Record<string, Breaking>> = {
   'forks a session after a step, and leaves the source as it is': withRuntime((runtime) => ({
     fork: (id, at, options) => runtime.fork(id, { ...at, step: 2 }, options),
   })),
+  'forks a session before the message of an execution, and continues with another one': forkAfterFirstStep,
+  'forks a session before its first message into an empty one': forkAfterFirstStep,
+  'forks a session before a message that gave up an approval, which can then be answered in the fork': forkAfterFirstStep,
+  'forks a session before a message whose call was approved since': forkAfterFirstStep,
   'finds sessions by every filter': ignoreFilter,
   'lists newest first, in pages without gaps': withRuntime((runtime) => ({
     list: async (query) => {

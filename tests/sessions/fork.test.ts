@@ -303,4 +303,71 @@ describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
     expect((await sending).text).toBe('Fourth');
     expect((await runtime.resume('fork', { by: bob })).text).toBe('Fourth');
   });
+
+  describe('at step 0', () => {
+    test('have everything up to the message that began the execution, and nothing of it', async () => {
+      const { runtime, reader, before } = await conversation();
+      const fork = await runtime.fork('one', { execution: 2, step: 0 }, { by: bob, id: 'fork' });
+      expect(fork).toMatchObject({ status: 'completed', text: 'First', executions: 1, stepCount: 2 });
+      expect(listTexts(fork.state)).toStrictEqual(['user: note 1; say First', 'assistant: note', 'tool: ', 'assistant: First']);
+      const past = (await readEvents(runtime, 'one')).filter(({ seq }) => seq <= fork.lastSeq);
+      expect(past.at(-1)).toMatchObject({ type: 'AgentFinished', executionId: 'one/1' });
+      expect(await readEvents(runtime, 'fork')).toStrictEqual(past.map((event) => ({ ...event, sessionId: 'fork' })));
+      expect(await runtime.send('fork', 'look 2; note 3; say Second', { by: ann })).toMatchObject({ execution: 2, text: 'Second' });
+      const events = await readEvents(runtime, 'fork');
+      expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
+      expect((await runtime.actions('fork')).map(({ type }) => type)).toStrictEqual(['create', 'send', 'fork', 'send']);
+      expect(((await dump(reader)) as readonly { readonly id: string }[]).filter(({ id }) => id === 'one')).toStrictEqual(before);
+    });
+
+    test('leave out a message that waited in the queue, and say so', async () => {
+      const { runtime, gate } = await conversation();
+      const running = runtime.send('one', 'slow 6; say Fourth', { by: ann });
+      await gate.current.reached;
+      const queued = runtime.send('one', 'say Fifth', { by: ann, whileRunning: 'queue' });
+      await until(async () => expect((await runtime.actions('one')).at(-1)).toMatchObject({ type: 'send', whileRunning: 'queue' }));
+      gate.current.open();
+      expect((await Promise.all([running, queued])).map(({ execution }) => execution)).toStrictEqual([4, 5]);
+      const fork = await runtime.fork('one', { execution: 5, step: 0 }, { by: bob, id: 'fork' });
+      expect(fork).toMatchObject({ status: 'completed', text: 'Fourth', executions: 4 });
+      expect((await runtime.actions('fork')).find((action) => 'whileRunning' in action)?.refused).toContain('forked before');
+      expect(await runtime.send('fork', 'say Else', { by: ann })).toMatchObject({ execution: 5, text: 'Else' });
+    });
+
+    test('are made while the first step of the execution runs, and lie still after a restart', async () => {
+      const { runtime, start, gate, ran } = await conversation();
+      const running = runtime.send('one', 'slow 6; say Fourth', { by: ann });
+      await gate.current.reached;
+      expect(await runtime.fork('one', { execution: 4, step: 0 }, { by: bob, id: 'fork' })).toMatchObject({ text: 'Third', executions: 3 });
+      expect(await runtime.fork('one', { execution: 1, step: 0 }, { by: bob, id: 'empty' })).toMatchObject({ status: 'pending' });
+      gate.current.open();
+      await running;
+      await runtime.drain();
+      ran.length = 0;
+      const next = start();
+      expect((await next.ready).resumed).toStrictEqual([]);
+      expect(await next.resume('empty', { by: bob })).toMatchObject({ status: 'pending' });
+      expect(await next.send('empty', 'say Anew', { by: ann })).toMatchObject({ execution: 1, text: 'Anew' });
+      expect(await next.send('fork', 'say Else', { by: ann })).toMatchObject({ execution: 4, text: 'Else' });
+      expect(ran).toStrictEqual([]);
+    });
+
+    test('of a fork', async () => {
+      const { runtime } = await conversation();
+      await runtime.fork('one', { execution: 2, step: 0 }, { by: bob, id: 'edited' });
+      await runtime.send('edited', 'say Other', { by: ann });
+      await runtime.delete('one', { by: bob });
+      const again = await runtime.fork('edited', { execution: 2, step: 0 }, { by: bob, id: 'again' });
+      expect(again).toMatchObject({ text: 'First', forkedFrom: { sessionId: 'edited', execution: 2, step: 0 } });
+      expect((await runtime.send('again', 'say Third try', { by: ann })).text).toBe('Third try');
+      expect((await runtime.fork('again', { execution: 1, step: 0 }, { by: bob })).state.messages.length).toBe(0);
+    });
+
+    test('are refused for a session in which nothing was said', async () => {
+      const { runtime } = await conversation();
+      await runtime.create({ id: 'empty' }, { by: ann });
+      const { message } = await refusal(runtime.fork('empty', { execution: 1, step: 0 }, { by: bob }), 'unknown-step');
+      expect(message).toContain('no execution 1 that a message began');
+    });
+  });
 });

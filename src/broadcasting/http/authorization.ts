@@ -80,11 +80,10 @@ function isAllowed(answer: Authorization): answer is Allowed {
 export class Gate {
   readonly #authorize: Authorize;
 
-  constructor(authorize: Authorize) {
+  /** `maker` is the function that was given `authorize`. */
+  constructor(authorize: Authorize, maker: string) {
     if (typeof authorize !== 'function')
-      throw new InvalidArgumentError(
-        'createSessionHandler() needs authorize: a function that returns the author of a request or a refusal.',
-      );
+      throw new InvalidArgumentError(`${maker} needs authorize: a function that returns the author of a request or a refusal.`);
     this.#authorize = authorize;
   }
 

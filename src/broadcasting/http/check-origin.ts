@@ -19,8 +19,10 @@ export function checkOrigin(request: Request, origins: readonly string[]): strin
     return undefined;
   }
   if (origins.includes(origin)) return origin;
-  // The scheme does not count: a proxy that ends TLS passes https on as http.
-  if (readHost(origin) === new URL(request.url).host) return undefined;
+  // The scheme does not count: a proxy that ends TLS passes https on as http. A server may know itself by another name in `url`, as Next.js
+  // does; the header has the name that the browser used, and no page can change it.
+  const own = [new URL(request.url).host, request.headers.get('host')];
+  if (own.includes(readHost(origin) ?? '')) return undefined;
   throw new OriginRefusedError(readHost(origin) === undefined ? 'an unknown origin' : origin);
 }
 
@@ -34,11 +36,11 @@ export function addOriginHeaders(response: Response, origin: string | undefined)
 }
 
 /** Answers a browser that asks whether a page of another origin may make a request. */
-export const toPreflightResponse = (): Response =>
+export const toPreflightResponse = (methods: readonly string[]): Response =>
   new Response(null, {
     status: 204,
     headers: {
-      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-methods': methods.join(', '),
       'access-control-allow-headers': 'authorization, content-type, last-event-id',
       'access-control-max-age': '600',
     },

@@ -44,27 +44,36 @@ export async function readWaitHistory(runtime: SessionRuntime, sessionId: string
   return { digests, ...(requestedBy !== undefined && { requestedBy }), ...(ending !== undefined && { ending }) };
 }
 
-/** Finds a call that the open step has asked about, though it does not wait yet: other calls of the step still run. */
-async function findAskedCall(runtime: SessionRuntime, session: Session, waitId: string): Promise<SessionWait | undefined> {
-  let found: SessionWait | undefined;
+/** Lists the calls that the open step has asked about, though it does not wait yet: other calls of the step still run. */
+async function listAskedCalls(runtime: SessionRuntime, session: Session): Promise<readonly SessionWait[]> {
+  const found = new Map<string, SessionWait>();
   for await (const item of runtime.openStep(session.id)) {
-    if (item.type === 'void' && item.answer === undefined) found = undefined;
+    if (item.type === 'void' && item.answer === undefined) found.clear();
     // Arguments that were cut cannot be shown to whoever decides.
     if (item.type !== 'event' || item.event.type !== 'ToolApprovalRequested' || item.cut?.includes('args') === true) continue;
-    const { waitId: id, toolCallId, tool, args = null, digest } = item.event;
-    if ((id ?? toolCallId) !== waitId || typeof tool !== 'string' || typeof digest !== 'string') continue;
-    found = { type: 'approval', id: waitId, toolName: tool, args, sessionId: session.id, digest };
+    const { waitId, toolCallId, tool, args = null, digest } = item.event;
+    const id = waitId ?? toolCallId;
+    if (typeof id !== 'string' || typeof tool !== 'string' || typeof digest !== 'string') continue;
+    found.set(id, { type: 'approval', id, toolName: tool, args, sessionId: session.id, digest });
   }
-  return found;
+  return [...found.values()];
+}
+
+/** Finds an open wait, also one of a step that does not wait yet. Its requester is known too. */
+export async function findOpenWait(
+  runtime: SessionRuntime,
+  session: Session,
+  isMeant: (wait: SessionWait) => boolean,
+): Promise<RequestedWait | undefined> {
+  const wait = session.waitingFor.find(isMeant) ?? (await listAskedCalls(runtime, session)).find(isMeant);
+  if (wait === undefined) return undefined;
+  const { requestedBy } = await readWaitHistory(runtime, session.id, wait.id);
+  return { ...wait, ...(requestedBy !== undefined && { requestedBy }) };
 }
 
 /** Returns an open wait with its requester; undefined if there is none with this id. */
-export async function findWait(runtime: SessionRuntime, session: Session, waitId: string): Promise<RequestedWait | undefined> {
-  const wait = session.waitingFor.find(({ id }) => id === waitId) ?? (await findAskedCall(runtime, session, waitId));
-  if (wait === undefined) return undefined;
-  const { requestedBy } = await readWaitHistory(runtime, session.id, waitId);
-  return { ...wait, ...(requestedBy !== undefined && { requestedBy }) };
-}
+export const findWait = (runtime: SessionRuntime, session: Session, waitId: string): Promise<RequestedWait | undefined> =>
+  findOpenWait(runtime, session, ({ id }) => id === waitId);
 
 /** Returns the error for an answer to something that is not waited for. */
 export async function createWaitError(runtime: SessionRuntime, session: Session, waitId: string): Promise<Error> {

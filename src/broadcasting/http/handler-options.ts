@@ -2,7 +2,6 @@
 import type { SlimSerializationOptions } from '../../agent/index.ts';
 import { SlimAgentStateSerializer } from '../../agent/index.ts';
 import type { ProblemReporter } from '../../events/index.ts';
-import { reportToConsole } from '../../events/index.ts';
 import type { Clock, JsonObject, Redactor } from '../../lib/index.ts';
 import { checkKeys, defaultRedactor, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../lib/index.ts';
 import type { Actor, NewSession, SessionFacts, SessionRuntime } from '../../sessions/index.ts';
@@ -12,6 +11,8 @@ import type { Authorize } from './authorization.ts';
 import { Gate } from './authorization.ts';
 import type { ChannelTokens } from './channel-tokens.ts';
 import { createSignedTokens } from './channel-tokens.ts';
+import { createReporter, parseBasePath, parseCount, parseOrigins } from './parse-options.ts';
+import type { ChannelSigner } from './routes/channel-route.ts';
 import type { Signer } from './signer.ts';
 import { createSigner } from './signer.ts';
 
@@ -37,6 +38,8 @@ export interface SessionHandlerOptions {
   readonly origins?: readonly string[];
   /** Largest body that is read. @default 1_000_000 */
   readonly maxBodyBytes?: number;
+  /** Lets pages listen to the channels of sessions on another server: `createPusherChannels({ key, secret })`. @default no channels */
+  readonly channels?: ChannelSigner;
   /**
    * Key for tokens: a random string of 32 bytes or more, the same in every process that serves these sessions.
    * @default a random one, which ends with the process
@@ -71,6 +74,7 @@ export interface HandlerServices {
   readonly basePath: string;
   readonly origins: readonly string[];
   readonly maxBodyBytes: number;
+  readonly channels: ChannelSigner | undefined;
   readonly signer: Signer;
   readonly tokens: ChannelTokens;
   readonly slim: SlimAgentStateSerializer;
@@ -88,28 +92,8 @@ export interface HandlerServices {
 
 const known = [
   ...['authorize', 'newSession', 'basePath', 'origins', 'maxBodyBytes', 'secret', 'audience', 'slim', 'redactor', 'broadcast'],
-  ...['heartbeatMs', 'retryMs', 'maxStreamMs', 'maxBufferBytes', 'onProblem', 'clock'],
+  ...['heartbeatMs', 'retryMs', 'maxStreamMs', 'maxBufferBytes', 'onProblem', 'clock', 'channels'],
 ];
-
-function parseBasePath(given: unknown): string {
-  if (given === '' || given === '/') return '';
-  if (typeof given === 'string' && /^(?:\/[^/?#]+)+$/.test(given)) return given;
-  throw new InvalidArgumentError(`basePath must be a path such as "/agents", without a slash at its end, not ${describeValue(given)}.`);
-}
-
-function parseOrigins(given: unknown): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
-  return list.map((origin) => {
-    const parsed = typeof origin === 'string' && URL.canParse(origin) ? new URL(origin).origin : undefined;
-    if (parsed !== undefined && parsed !== 'null' && parsed === origin) return parsed;
-    throw new InvalidArgumentError(`origins must be a list of origins such as "https://app.example", not ${describeValue(origin)}.`);
-  });
-}
-
-function parseCount(name: string, given: number): number {
-  if (Number.isSafeInteger(given) && given > 0) return given;
-  throw new InvalidArgumentError(`${name} must be a whole number of 1 or more, not ${describeValue(given)}.`);
-}
 
 /** Checks the options of createSessionHandler(). */
 export function createServices(runtime: SessionRuntime, options: SessionHandlerOptions): HandlerServices {
@@ -121,15 +105,15 @@ export function createServices(runtime: SessionRuntime, options: SessionHandlerO
       'createSessionHandler() needs newSession: a function that returns the tenant and owner of a new session.',
     );
   const signer = createSigner(options.secret);
-  const report = options.onProblem ?? reportToConsole;
   const contents = { includeContinuationTrace: options.broadcast?.preset !== BroadcastPreset.Minimal, ...options.broadcast, redactor };
   return {
     runtime,
-    gate: new Gate(authorize),
+    gate: new Gate(authorize, 'createSessionHandler()'),
     newSession,
     basePath: parseBasePath(options.basePath ?? ''),
     origins: parseOrigins(options.origins ?? []),
     maxBodyBytes: parseCount('maxBodyBytes', options.maxBodyBytes ?? 1_000_000),
+    channels: options.channels,
     signer,
     tokens: createSignedTokens({ signer, clock, ...(audience !== undefined && { audience }) }),
     slim: new SlimAgentStateSerializer(options.slim, { redactor }),
@@ -140,13 +124,7 @@ export function createServices(runtime: SessionRuntime, options: SessionHandlerO
     retryMs: parseCount('retryMs', options.retryMs ?? 2_000),
     maxStreamMs: parseCount('maxStreamMs', options.maxStreamMs ?? 3_600_000),
     maxBufferBytes: parseCount('maxBufferBytes', options.maxBufferBytes ?? 256_000),
-    report: (error, where) => {
-      try {
-        report(error, where);
-      } catch {
-        // A reporter that fails has nobody to report to.
-      }
-    },
+    report: createReporter(options.onProblem),
     clock,
   };
 }

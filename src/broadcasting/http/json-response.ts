@@ -19,18 +19,38 @@ const readCode = (error: unknown): string => {
   return SteplineError.is(error) && typeof code === 'string' ? code : 'unclassified';
 };
 
-/** Returns the response for an error. */
-export function toErrorResponse(redactor: Redactor, error: unknown): Response {
+/** An error as clients see it. */
+export interface ShownError {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Returns what a client sees of an error, without its secrets. */
+export function describeError(redactor: Redactor, error: unknown): ShownError {
   const found = readCode(error);
   // A deleted session is told apart from an unknown one by nobody: its tenant is not known any more.
   const code = found === 'session-deleted' ? 'unknown-session' : found;
   const { status, sentence } = getErrorStatus(code);
-  const message = sentence ?? String(readField(error, 'message'));
+  return {
+    status,
+    code,
+    message: redactor.text(sentence ?? String(readField(error, 'message'))),
+    headers: {
+      ...(error instanceof MethodNotAllowedError && { allow: error.allowed.join(', ') }),
+      ...(status === 503 && { 'retry-after': '1' }),
+    },
+  };
+}
+
+/** Returns the response for an error. */
+export function toErrorResponse(redactor: Redactor, error: unknown): Response {
+  const { status, code, message, headers: more } = describeError(redactor, error);
   const isStored = readField(error, 'isStored');
   const body = omitUndefined({ code, message, is_stored: typeof isStored === 'boolean' ? isStored : undefined });
   const response = toResponse(redactor, status, { error: body });
-  if (error instanceof MethodNotAllowedError) response.headers.set('allow', error.allowed.join(', '));
-  if (status === 503) response.headers.set('retry-after', '1');
+  for (const [name, value] of Object.entries(more)) response.headers.set(name, value);
   return response;
 }
 

@@ -82,6 +82,11 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
+/** Reads the fields of a form. */
+export async function readForm(request: Request, maxBytes: number): Promise<Readonly<Record<string, unknown>>> {
+  return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(await readBytes(request, maxBytes))));
+}
+
 /** Reads the JSON object in a request. An empty body is an empty object. */
 export async function readBody(request: Request, maxBytes: number): Promise<Readonly<Record<string, unknown>>> {
   if (request.body === null && request.headers.get('content-type') === null) return {};

@@ -1,17 +1,21 @@
 // The handler of HTTP requests to sessions.
 // Owns:     the order in which a request is checked, and the response to whatever fails.
 // Does not: know what a route does, or how a server reads requests.
-// H1. It never throws and never rejects: every request gets a response, and no request ends the process.
-// H2. The origin is checked before anything else, the author before a body is read, and the session before both.
-import { readField } from '../../lib/index.ts';
+// H3. The session is loaded first, then its author is checked, and only then a body is read. Only the channel that a page wants to listen to
+//     is read first: it says which session it is about.
 import type { RunState } from '../../step-by-step/index.ts';
 import type { Session, SessionRuntime } from '../../sessions/index.ts';
-import { addOriginHeaders, checkOrigin, toPreflightResponse } from './check-origin.ts';
+import type { HttpAction } from './authorization.ts';
+import { MethodNotAllowedError } from './errors/method-not-allowed-error.ts';
 import { NotFoundError } from './errors/not-found-error.ts';
+import { getSession } from './find-session.ts';
 import { findWait } from './find-wait.ts';
+import { guardRequests } from './guard-requests.ts';
 import type { HandlerServices, SessionHandlerOptions } from './handler-options.ts';
 import { createServices } from './handler-options.ts';
-import { isServerError, toErrorResponse } from './json-response.ts';
+import { toErrorResponse, toWholeResponse } from './json-response.ts';
+import type { ChannelSigner } from './routes/channel-route.ts';
+import { channelPath, readChannelQuestion } from './routes/channel-route.ts';
 import { matchRoute } from './routes/match-route.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import type { Route, RouteCall } from './routes/route.ts';
@@ -20,29 +24,10 @@ import { waitRoutes } from './routes/wait-routes.ts';
 
 const routes: readonly Route[] = [...sessionRoutes, ...waitRoutes, ...eventRoutes];
 
-/** Errors that belong to one session. Before its tenant is known, they would show that it exists. */
-const sessionCodes = [
-  'unknown-session',
-  'session-deleted',
-  'session-damaged',
-  'damaged-data',
-  'unknown-agent',
-  'newer-schema',
-  'wrong-kind',
-];
-
 type Found = Pick<RouteCall, 'services' | 'request' | 'url' | 'params'>;
 
-async function loadSession({ services, request, params }: Found, { action }: Route): Promise<Session> {
-  const id = params['session'] ?? '';
-  try {
-    return await services.runtime.get(id);
-  } catch (error) {
-    if (!sessionCodes.some((code) => code === readField(error, 'code'))) throw error;
-    if (isServerError(error)) services.report(error, `session "${id}"`);
-    return services.gate.refuseUnknown(request, { action, id });
-  }
-}
+const loadSession = ({ services, request, params }: Found, action: HttpAction): Promise<Session> =>
+  getSession(services, { request, action, id: params['session'] ?? '' });
 
 /** Runs a route for an author who may. */
 async function runRoute(route: Route, found: Found): Promise<Response> {
@@ -56,9 +41,9 @@ async function runRoute(route: Route, found: Found): Promise<Response> {
   const token = url.searchParams.get('token');
   if (route.on === 'session' && route.takesToken === true && token !== null) {
     const by = await tokens.read(token, params['session'] ?? '');
-    return route.run({ ...found, by, scope: {}, session: await loadSession(found, route) });
+    return route.run({ ...found, by, scope: {}, session: await loadSession(found, action) });
   }
-  const session = await loadSession(found, route);
+  const session = await loadSession(found, action);
   if (route.on === 'wait') {
     const waitId = params['wait'] ?? '';
     const wait = await findWait(runtime, session, waitId);
@@ -71,10 +56,22 @@ async function runRoute(route: Route, found: Found): Promise<Response> {
   return route.run({ ...found, by, scope: {}, session });
 }
 
+/** Lets a page listen to the channel that its body names. The session is in the body, so that a small one is read first. */
+async function authorizeChannel(found: Found, channels: ChannelSigner): Promise<Response> {
+  const { services, request } = found;
+  if (request.method !== 'POST') throw new MethodNotAllowedError(request.method, ['POST']);
+  const { sessionId, ...question } = await readChannelQuestion(request, channels);
+  const session = await loadSession({ ...found, params: { session: sessionId } }, 'events');
+  await services.gate.check({ request, action: 'events', session });
+  return toWholeResponse(200, await channels.sign(question));
+}
+
 async function handle(services: HandlerServices, request: Request): Promise<Response> {
   const url = new URL(request.url);
   if (!url.pathname.startsWith(`${services.basePath}/`)) throw new NotFoundError('such address');
   const path = url.pathname.slice(services.basePath.length);
+  if (path === channelPath && services.channels !== undefined)
+    return authorizeChannel({ services, request, url, params: {} }, services.channels);
   const { route, params } = matchRoute(routes, { method: request.method, path });
   return runRoute(route, { services, request, url, params });
 }
@@ -85,15 +82,7 @@ export function createSessionHandler<State extends RunState, Output>(
   options: SessionHandlerOptions,
 ): (request: Request) => Promise<Response> {
   const services = createServices(runtime, options);
-  return async (request) => {
-    let origin: string | undefined;
-    try {
-      origin = checkOrigin(request, services.origins);
-      if (request.method === 'OPTIONS') return addOriginHeaders(toPreflightResponse(), origin);
-      return addOriginHeaders(await handle(services, request), origin);
-    } catch (error) {
-      if (isServerError(error)) services.report(error, `${request.method} ${new URL(request.url).pathname}`);
-      return addOriginHeaders(toErrorResponse(services.redactor, error), origin);
-    }
-  };
+  const { origins, redactor, report } = services;
+  const guard = { origins, methods: ['GET', 'POST'], report, toErrorResponse: (error: unknown) => toErrorResponse(redactor, error) };
+  return guardRequests(guard, (request) => handle(services, request));
 }

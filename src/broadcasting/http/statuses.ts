@@ -15,6 +15,7 @@ const unknown = { status: 404, sentence: 'There is no such session.' };
 export const errorStatuses: Readonly<Record<string, ErrorStatus>> = {
   'action-refused': { status: 409 },
   'agent-changed': { status: 409 },
+  'agent-run-failed': failed,
   'already-answered': { status: 409 },
   'body-too-large': { status: 413 },
   'command-failed': failed,
@@ -47,6 +48,7 @@ export const errorStatuses: Readonly<Record<string, ErrorStatus>> = {
   'not-waiting': { status: 409 },
   'origin-refused': { status: 403 },
   'participant-changed': failed,
+  'publish-failed': failed,
   'rate-limited': failed,
   'request-failed': failed,
   'request-reused': { status: 409 },

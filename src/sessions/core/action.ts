@@ -45,6 +45,7 @@ export type ActionRequest =
 export interface ForkPoint {
   readonly sessionId: string;
   readonly execution: number;
+  /** Counts from 1 in an execution. 0 is the point before the message that began it. */
   readonly step: number;
 }
 

@@ -1,25 +1,41 @@
 import type { StateType } from '../../step-by-step/index.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import type { ForkPoint } from './action.ts';
-import type { ReplayedLog } from './entries.ts';
-import { readStored, replay } from './entries.ts';
+import type { QueuedAction, ReplayedLog } from './entries.ts';
+import { findSentMessages, readBody, readStored, replay, updateQueue } from './entries.ts';
 import { toFacts } from './session.ts';
 import { UnknownStepError } from './unknown-step-error.ts';
 
-/** A log as it was when a step had just been recorded. */
+/** A log as it was when a step had just been recorded, or before the first message of an execution. */
 export interface LogUntilStep extends ReplayedLog {
   readonly entries: readonly LogEntry[];
 }
 
-/** Reads a log up to the entry that recorded a step. */
+/** Recognizes the entry whose message begins an execution. It has to be asked about every entry, in order. */
+function createStartFinder(execution: number): (entry: LogEntry) => boolean {
+  const queued = new Map<number, QueuedAction>();
+  return ({ n, body }) => {
+    const read = readBody(body);
+    const hasMessage = findSentMessages(n, read, queued).length > 0;
+    updateQueue(queued, n, read);
+    // Nothing but a message begins an execution: approvals, grants and resuming continue one.
+    return hasMessage && read.execution === execution;
+  };
+}
+
+/** Reads a log up to the entry that recorded a step. Step 0 ends before the message that began the execution. */
 export async function readUntilStep(reader: SessionReader, states: StateType, at: ForkPoint): Promise<LogUntilStep> {
   const { sessionId, execution, step } = at;
+  const isStart = step === 0 ? createStartFinder(execution) : () => false;
   const entries: LogEntry[] = [];
+  const toLog = (): LogUntilStep => readStored(sessionId, () => ({ entries, ...replay(entries, states) }));
   for (;;) {
     const page = await reader.entries(sessionId, { from: entries.length + 1 });
-    const found = page.findIndex((entry) => entry.execution === execution && entry.step === step);
-    entries.push(...(found === -1 ? page : page.slice(0, found + 1)));
-    if (found !== -1) return readStored(sessionId, () => ({ entries, ...replay(entries, states) }));
+    for (const entry of page) {
+      if (readStored(sessionId, () => isStart(entry))) return toLog();
+      entries.push(entry);
+      if (entry.execution === execution && entry.step === step) return toLog();
+    }
     if (page.length === 0) break;
   }
   // Forks of earlier releases did not copy the log of their source.

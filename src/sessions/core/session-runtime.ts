@@ -262,7 +262,7 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   ): Promise<SessionResult<State, Output>>;
   /** Raises the limits of the execution that waits or runs. */
   grant(sessionId: string, amounts: Grant, options: ActionOptions): Promise<SessionResult<State, Output>>;
-  /** Creates a separate session from the state of this one after a step. */
+  /** Creates a separate session from the state of this one after a step; at step 0, before the message that began the execution. */
   fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
   get(sessionId: string): Promise<Session<State>>;
   list(query?: SessionQuery): Promise<ListedSessions>;

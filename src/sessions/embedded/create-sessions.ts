@@ -59,7 +59,9 @@ export async function createForkLog(
   const at = clock.now();
   const facts: SessionFacts = { ...parseFacts({ id, tenant, owner, tags }), agent: source.agent, createdAt: at, forkedFrom: from };
   const past = await readUntilStep(reader, states, from);
-  const state = past.state.fork({ id: facts.id, executionId: toExecutionId(facts.id, from.execution), clock, ids });
+  // At step 0 this is the execution before the one that is left out.
+  const { number } = past.state.execution;
+  const state = past.state.fork({ id: facts.id, executionId: toExecutionId(facts.id, number), clock, ids });
   // A request belongs to the session that it was made to.
   const entries = past.entries.map(({ requestId: _, ...entry }) => entry);
   const refused = [...past.queued.keys()].map((entry) => ({ entry, why: 'The session was forked before the action was applied.' }));

@@ -34,6 +34,8 @@ export interface Place {
   created: number;
   mailed: number;
   readonly sessions: Map<string, MemorySession>;
+  /** Ids of sessions by tag. */
+  readonly tagged: Map<string, Set<string>>;
   readonly damages: Map<string, string>;
   /** Times at which sessions were deleted. */
   readonly deleted: Map<string, number>;
@@ -54,6 +56,7 @@ export const createPlace = (): Place => ({
   created: 0,
   mailed: 0,
   sessions: new Map(),
+  tagged: new Map(),
   damages: new Map(),
   deleted: new Map(),
   mail: new Map(),
@@ -79,6 +82,7 @@ export function remove(place: Place, deletion: SessionDeletion): void {
   checkDeletion(deletion);
   checkEpoch(place, epoch);
   if (!place.deleted.has(sessionId)) place.deleted.set(sessionId, at);
+  noteTags(place, { sessionId, tags: [], before: place.sessions.get(sessionId)?.header.tags });
   place.sessions.delete(sessionId);
   place.damages.delete(sessionId);
   for (const [num, fed] of place.feed) if (fed.sessionId === sessionId) place.feed.delete(num);
@@ -135,4 +139,22 @@ export function notify({ listeners }: Place, change: StoreChange): void {
     queueMicrotask(() => {
       if (listeners.has(listener)) callSafely(listener, change);
     });
+}
+
+/** The tags of a session, and those that it had. */
+interface TagChange {
+  readonly sessionId: string;
+  readonly tags: readonly string[];
+  readonly before?: readonly string[] | undefined;
+}
+
+/** Notes under which tags a session is found. */
+export function noteTags({ tagged }: Place, { sessionId, tags, before = [] }: TagChange): void {
+  for (const tag of before) {
+    if (tags.includes(tag)) continue;
+    const ids = tagged.get(tag);
+    ids?.delete(sessionId);
+    if (ids?.size === 0) tagged.delete(tag);
+  }
+  for (const tag of tags) tagged.set(tag, (tagged.get(tag) ?? new Set()).add(sessionId));
 }

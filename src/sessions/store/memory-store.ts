@@ -4,7 +4,7 @@ import { SessionConflictError } from '../core/session-conflict-error.ts';
 import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
 import { addToFeed, listNotes, readFeed, writeNote } from './memory-feed.ts';
 import type { MemorySession, Place } from './memory-place.ts';
-import { answerMail, checkEpoch, checkNotDeleted, createPlace, notify, post, readMail, remove } from './memory-place.ts';
+import { answerMail, checkEpoch, checkNotDeleted, createPlace, noteTags, notify, post, readMail, remove } from './memory-place.ts';
 import type {
   EffectQuery,
   EntryQuery,
@@ -52,6 +52,7 @@ function apply(place: Place, write: SessionWrite): void {
   if (before === undefined) place.created += 1;
   const session: MemorySession = before ?? { num: place.created, header: known, entries: [], effects: [] };
   sessions.set(sessionId, session);
+  noteTags(place, { sessionId, tags: known.tags, before: before?.header.tags });
   session.header = known;
   session.entries.push(...entries.map(freezeCopy));
   addToFeed(place, sessionId, entries);
@@ -72,7 +73,9 @@ function rewrite(place: Place, change: SessionRewrite): void {
     const { events: _, ...before } = session.entries[n - 1] as LogEntry;
     session.entries[n - 1] = freezeCopy({ ...before, body, ...omitUndefined({ events }) });
   }
-  if (header !== undefined) session.header = freezeHeader(header);
+  if (header === undefined) return;
+  noteTags(place, { sessionId, tags: header.tags, before: session.header.tags });
+  session.header = freezeHeader(header);
 }
 
 function readEffects({ header, entries, effects }: MemorySession, query: EffectQuery): OpenEffects {
@@ -88,9 +91,17 @@ const fits = (header: SessionHeader, { tag, wakeBefore, updatedBefore, ...query 
   (updatedBefore === undefined || header.updatedAt < updatedBefore) &&
   (wakeBefore === undefined || (header.wakeAt !== undefined && header.wakeAt <= wakeBefore));
 
-function list({ sessions, damages }: Place, query: SessionQuery): SessionPage {
+/** Lists the sessions that may fit, in the order in which they were made. */
+function listCandidates({ sessions, tagged }: Place, { tag }: SessionQuery): readonly MemorySession[] {
+  if (tag === undefined) return [...sessions.values()];
+  const found = [...(tagged.get(tag) ?? [])].flatMap((id) => sessions.get(id) ?? []);
+  return found.sort((one, other) => one.num - other.num);
+}
+
+function list(place: Place, query: SessionQuery): SessionPage {
+  const { damages } = place;
   const { limit, before = Infinity } = parsePage(query);
-  const found = [...sessions.values()].reverse().filter(({ num, header }) => num < before && fits(header, query));
+  const found = [...listCandidates(place, query)].reverse().filter(({ num, header }) => num < before && fits(header, query));
   const page = found.slice(0, limit);
   const last = page.at(-1);
   return {

@@ -133,6 +133,8 @@ export const errorCases: RuntimeCases = {
     for (const at of [
       { execution: 1, step: 2 },
       { execution: 2, step: 1 },
+      { execution: 2, step: 0 },
+      { execution: 0, step: 0 },
     ]) {
       const work = (): Promise<unknown> => stage.runtime.fork('one', at, { by: bob, id: 'two' });
       await assertRefusedAs(stage, 'one', { code: 'unknown-step', as: UnknownStepError, work });

@@ -1,7 +1,10 @@
 // Creating, sending, reading and forking.
 import { holds, same } from '../conformance.ts';
+import type { RunState } from '../../step-by-step/index.ts';
 import { ann, bob, getWait, readAll, within } from './runtime-stage.ts';
 import type { RuntimeCases } from './runtime-stage.ts';
+
+const listUserTexts = (state: RunState): readonly string[] => state.messages.filter((message) => message.isUser()).map(({ text }) => text);
 
 export const sessionCases: RuntimeCases = {
   'creates a session in which nothing was said yet': async ({ runtime }) => {
@@ -25,11 +28,7 @@ export const sessionCases: RuntimeCases = {
     const session = await runtime.get('one');
     same([session.status, session.text, session.executions, session.stepCount], ['completed', 'Again', 2, 3], 'session');
     same([session.usage.total, session.stopReason, session.lastSeq > 0], [45, 'completed', true], 'usage, reason and events');
-    same(
-      session.state.messages.filter((message) => message.isUser()).map(({ text }) => text),
-      ['look 1; say Hello', 'say Again'],
-      'what was said',
-    );
+    same(listUserTexts(session.state), ['look 1; say Hello', 'say Again'], 'what was said');
   },
   'stores a message that nobody waits for': async ({ runtime, start, becomes }) => {
     await start('one', 'say Hello');
@@ -98,5 +97,46 @@ export const sessionCases: RuntimeCases = {
     same([end.status, end.text], ['completed', 'Other end'], 'result of the fork');
     same([await count('note 1'), await count('note 2'), await count('note 3')], [1, 1, 1], 'effects');
     holds((await readAll(runtime, 'one')) === before, 'the source has changed');
+  },
+  'forks a session before the message of an execution, and continues with another one': async ({ runtime, run, send, count }) => {
+    await run('one', 'note 1; say First');
+    await send('one', 'note 2; say Second');
+    const before = await readAll(runtime, 'one');
+    const fork = await runtime.fork('one', { execution: 2, step: 0 }, { by: bob, id: 'two' });
+    const { status, text, executions, stepCount, forkedFrom } = fork;
+    same([status, text, executions, stepCount], ['completed', 'First', 1, 2], 'fork');
+    same(forkedFrom, { sessionId: 'one', execution: 2, step: 0 }, 'source of the fork');
+    same(listUserTexts(fork.state), ['note 1; say First'], 'what was said before');
+    const end = await send('two', 'note 3; say Otherwise');
+    same([end.status, end.text, end.execution], ['completed', 'Otherwise', 2], 'result of the fork');
+    same([await count('note 1'), await count('note 2'), await count('note 3')], [1, 1, 1], 'effects');
+    holds((await readAll(runtime, 'one')) === before, 'the source has changed');
+  },
+  'forks a session before its first message into an empty one': async ({ runtime, run, send }) => {
+    await run('one', 'say First', { tenant: 't', owner: 'o', tags: ['a'] });
+    const fork = await runtime.fork('one', { execution: 1, step: 0 }, { by: bob, id: 'two' });
+    const { tenant, owner, tags, status, text, executions, stepCount, waitingFor } = fork;
+    same([tenant, owner, tags], ['t', 'o', ['a']], 'facts of the fork');
+    same([status, text, executions, stepCount, waitingFor], ['pending', '', 1, 0, []], 'fork');
+    same(fork.state.messages.length, 0, 'number of messages');
+    const end = await send('two', 'say Otherwise');
+    same([end.text, end.execution], ['Otherwise', 1], 'result of the fork');
+    same(listUserTexts((await runtime.get('two')).state), ['say Otherwise'], 'what was said');
+  },
+  'forks a session before a message that gave up an approval, which can then be answered in the fork': async (stage) => {
+    const { runtime, run, send, count } = stage;
+    await run('one', 'pay 1; say Paid');
+    await send('one', 'say Never mind');
+    const fork = await runtime.fork('one', { execution: 2, step: 0 }, { by: bob, id: 'two' });
+    same([fork.status, fork.executions], ['waiting', 1], 'fork');
+    const end = await within(runtime.approve('two', getWait(fork), { by: bob }), 'approve()');
+    same([end.text, end.execution, await count('pay 1')], ['Paid', 1, 1], 'result of the fork');
+    same((await runtime.get('one')).text, 'Never mind', 'text of the source');
+  },
+  'forks a session before a message whose call was approved since': async ({ runtime, run, count }) => {
+    const waiting = await run('one', 'pay 1; say Paid');
+    await within(runtime.approve('one', getWait(waiting), { by: bob }), 'approve()');
+    const fork = await runtime.fork('one', { execution: 1, step: 0 }, { by: bob, id: 'two' });
+    same([fork.status, fork.state.messages.length, await count('pay 1')], ['pending', 0, 1], 'fork');
   },
 };

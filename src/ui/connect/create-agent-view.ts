@@ -1,4 +1,5 @@
 // A view that stays up to date: its options, and what a page does with it.
+import type { EnvelopeChannel } from '../../broadcasting/index.ts';
 import type { Clock, IdSource, Random } from '../../lib/index.ts';
 import { checkKeys, describeValue, InvalidArgumentError, systemClock, systemIds, systemRandom } from '../../lib/index.ts';
 import type { AgentActions } from './actions.ts';
@@ -19,6 +20,11 @@ export interface AgentViewOptions {
   readonly getToken?: GetToken;
   /** Shares the connection with other tabs of this origin. Not for pages on which several people are signed in at once. @default true */
   readonly shareTabs?: boolean;
+  /**
+   * Listens over the channel of another server, such as `pusherChannel(echo)`. While that is out of reach, and for what it has lost, the view
+   * uses the server of the session. @default everything comes from the server of the session
+   */
+  readonly channel?: EnvelopeChannel;
   /** @default the fetch of the page */
   readonly fetch?: typeof globalThis.fetch;
   readonly clock?: Clock;
@@ -38,18 +44,18 @@ export interface LiveAgentView extends AgentActions {
   close(): void;
 }
 
-const known = ['url', 'sessionId', 'getToken', 'shareTabs', 'fetch', 'clock', 'random', 'ids', 'environment'];
+const known = ['url', 'sessionId', 'getToken', 'shareTabs', 'channel', 'fetch', 'clock', 'random', 'ids', 'environment'];
 
 /** Opens the view of a session, and keeps it up to date until it is closed. */
 export function createAgentView(options: AgentViewOptions): LiveAgentView {
   checkKeys('createAgentView()', options, known);
-  const { url = '', sessionId, getToken, shareTabs = true, clock = systemClock, random = systemRandom, ids = systemIds } = options;
+  const { url = '', sessionId, getToken, channel, shareTabs = true, clock = systemClock, random = systemRandom, ids = systemIds } = options;
   if (typeof sessionId !== 'string' || sessionId === '')
     throw new InvalidArgumentError(`createAgentView() needs the id of a session, not ${describeValue(sessionId)}.`);
   const fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
   const environment = options.environment ?? findEnvironment();
   const api = new SessionApi({ url: url.replace(/\/$/, ''), sessionId, getToken, fetch });
-  const live = new LiveView({ api, clock, random, environment, shareTabs, sessionId, name: `stepline ${url} ${sessionId}` });
+  const live = new LiveView({ api, channel, clock, random, environment, shareTabs, sessionId, name: `stepline ${url} ${sessionId}` });
   return {
     ...createActions(api, ids),
     get current() {

@@ -3,14 +3,15 @@
 // Does not: know a framework: listeners are called, and read what they need.
 // F1. What another tab passes on is shown only after the server has shown this tab the session.
 // F2. If the server refuses this tab for good, it asks again only when the page wakes up.
-import type { Envelope } from '../../broadcasting/index.ts';
+import type { Envelope, EnvelopeChannel } from '../../broadcasting/index.ts';
 import type { Clock, Random } from '../../lib/index.ts';
 import type { AgentView } from '../agent-view.ts';
 import { getNewestSeq, getState } from '../agent-view.ts';
 import { reduceAll } from '../reduce.ts';
+import { ChannelConnection } from './channel-connection.ts';
 import type { PageEnvironment } from './environment.ts';
 import { onWake } from './environment.ts';
-import type { ConnectionStatus } from './live-connection.ts';
+import type { ConnectionStatus, LiveConnectionOptions } from './live-connection.ts';
 import { LiveConnection } from './live-connection.ts';
 import { GapRepair } from './repair-gaps.ts';
 import { RequestFailedError } from './request-failed-error.ts';
@@ -38,6 +39,7 @@ class OpenBuffer {
 /** Services of a view. */
 export interface LiveServices {
   readonly api: SessionApi;
+  readonly channel: EnvelopeChannel | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly environment: PageEnvironment;
@@ -60,7 +62,7 @@ export class LiveView {
   readonly #tabs: SharedTabs;
   readonly #unwake: () => void;
   readonly #leaving = new AbortController();
-  #connection: LiveConnection | undefined;
+  #connection: LiveConnection | ChannelConnection | undefined;
   /** True if the server has shown this tab the session. */
   #isAllowed = false;
   /** True if the server did not know this tab's person the last time. */
@@ -78,7 +80,7 @@ export class LiveView {
       clock,
       getView: () => holder.view,
       setView: (view) => holder.change({ view }),
-      onTextGap: () => this.#tabs.hello(),
+      onTextGap: () => this.#fillText(),
       onProblem: (error) => holder.report(error),
     });
     this.#tabs = new SharedTabs({
@@ -131,11 +133,16 @@ export class LiveView {
     if (!this.#tabs.isLeading && !this.#isAllowed) void this.#join();
   }
 
+  #fillText(): void {
+    this.#tabs.hello();
+    if (this.#connection instanceof ChannelConnection) this.#connection.fillText();
+  }
+
   /** Connects, because no other tab does. */
   #connect(): () => void {
     this.#cancelTimer();
     const { api, clock, random } = this.#services;
-    const connection = new LiveConnection({
+    const connection = this.#openConnection({
       api,
       clock,
       random,
@@ -151,6 +158,13 @@ export class LiveView {
       connection.close();
       this.#connection = undefined;
     };
+  }
+
+  #openConnection(options: LiveConnectionOptions): LiveConnection | ChannelConnection {
+    const { channel, sessionId } = this.#services;
+    if (channel === undefined) return new LiveConnection(options);
+    const hasText = (): boolean => this.#holder.view.gaps.every(({ type }) => type !== 'text');
+    return new ChannelConnection({ ...options, channel, sessionId, hasText, onSource: (source) => this.#holder.change({ source }) });
   }
 
   /** Notes how this tab is connected. If the server refuses it, another tab may be allowed. */

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../lib/index.ts';
 import type { AgentView } from '../agent-view.ts';
 import { createView } from '../agent-view.ts';
+import type { ConnectionSource } from './channel-connection.ts';
 import type { ConnectionStatus } from './live-connection.ts';
 
 /** A view, and how it is connected. */
@@ -8,6 +9,8 @@ export interface AgentSnapshot {
   readonly view: AgentView;
   /** `live` if everything is current; `shared` if another tab connects. */
   readonly connection: ConnectionStatus;
+  /** Way on which envelopes come: `channel` while the one that was given delivers. Absent if none was given. */
+  readonly source?: ConnectionSource;
   /** Reason why the last connection ended, or why something could not be fetched. */
   readonly error?: unknown;
 }
@@ -26,10 +29,11 @@ export class ViewHolder {
   }
 
   /** Notes another view, or another state of the connection with the error that led to it. */
-  change({ view = this.view, connection, error }: Partial<AgentSnapshot>): void {
+  change({ view = this.view, connection, error, source = this.current.source }: Partial<AgentSnapshot>): void {
     const before = this.current;
-    const next = { view, connection: connection ?? before.connection, error: connection === undefined ? before.error : error };
-    if (next.view === before.view && next.connection === before.connection && next.error === before.error) return;
+    const next = { view, connection: connection ?? before.connection, error: connection === undefined ? before.error : error, source };
+    const isSame = next.view === before.view && next.connection === before.connection && next.error === before.error;
+    if (isSame && source === before.source) return;
     this.current = omitUndefined(next);
     for (const listener of [...this.#listeners]) listener();
   }

@@ -3,16 +3,18 @@ import type { AgentActions, AgentSnapshot, AgentView, AgentViewOptions } from '.
 import { LazyAgentView } from './lazy-view.ts';
 
 /** A session as a component sees it: its view, its connection, and what a person can do. */
-export interface UseAgentResult extends Omit<AgentView, 'session_id'>, AgentActions, Pick<AgentSnapshot, 'connection' | 'error'> {
+export interface UseAgentResult
+  extends Omit<AgentView, 'session_id'>, AgentActions, Pick<AgentSnapshot, 'connection' | 'source' | 'error'> {
   readonly view: AgentView;
 }
 
 /** Adds the parts of a view as fields that are computed when they are read. */
-function toResult({ view, connection, error }: AgentSnapshot, actions: AgentActions): UseAgentResult {
+function toResult({ view, connection, source, error }: AgentSnapshot, actions: AgentActions): UseAgentResult {
   return {
     ...actions,
     view,
     connection,
+    ...(source !== undefined && { source }),
     error,
     get messages() {
       return view.messages;

@@ -6,7 +6,7 @@ import { NotFoundError } from '../errors/not-found-error.ts';
 import { isServerError, toWholeResponse } from '../json-response.ts';
 import { EventStream } from '../sse/event-stream.ts';
 import { toTotals } from '../session-totals.ts';
-import { toSseResponse } from '../sse/to-sse-response.ts';
+import { toSseResponse, writeGroup } from '../sse/to-sse-response.ts';
 import { toIso } from '../wait-view.ts';
 import type { Route, SessionCall } from './route.ts';
 import { send } from './route.ts';
@@ -58,7 +58,7 @@ function follow(call: SessionCall): Response {
   const onError = (error: unknown): void => {
     if (!leaving.signal.aborted && isServerError(error)) report(error, `events of session "${session.id}"`);
   };
-  return toSseResponse(new EventStream(options).read(), { retryMs, onError, leave });
+  return toSseResponse(new EventStream(options).read(), writeGroup, { retryMs, onError, leave });
 }
 
 /** Sends the envelopes of stored events: a reader of another transport fetches those that it has missed. */

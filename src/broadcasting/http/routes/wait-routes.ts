@@ -1,14 +1,13 @@
 // Routes that answer what sessions wait for.
 // N1. An answer counts only for what was shown: the digest of the wait that `authorize` saw goes with it.
-// N2. A call whose arguments were not shown whole is approved only by somebody who fetched all of it.
 import type { JsonObject } from '../../../lib/index.ts';
-import { describeValue, InvalidArgumentError, isRecord, jsonEquals, present } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, jsonEquals, present } from '../../../lib/index.ts';
 import type { ActionOptions, ListedWait, Session, SessionResult } from '../../../sessions/index.ts';
 import { ForeignApprovalError, ForgedApprovalError, StaleApprovalError } from '../../../sessions/index.ts';
 import type { Grant } from '../../../step-by-step/index.ts';
-import { HiddenArgumentsError } from '../errors/hidden-arguments-error.ts';
 import { createWaitError, readWaitHistory } from '../find-wait.ts';
 import { toWholeResponse } from '../json-response.ts';
+import { assertSeen, signSight } from '../seen-wait.ts';
 import { toResultView } from '../session-view.ts';
 import { toIso, toShownArgs, toWaitView, toWholeWaitView } from '../wait-view.ts';
 import type { RequestedWait } from '../authorization.ts';
@@ -16,20 +15,10 @@ import { readQuery } from './read-query.ts';
 import type { Body, Route, RouteCall, SessionCall, WaitCall } from './route.ts';
 import { actionFields, getStatus, getView, readActionOptions, readFields, readText, send } from './route.ts';
 
-const seenPurpose = 'stepline seen wait 1';
-
-/** Names the wait that a person saw. */
-const toSight = ({ by, session }: WaitCall, { id, digest }: RequestedWait): JsonObject => ({
-  sessionId: session.id,
-  waitId: id,
-  digest,
-  by: { id: by.id, kind: by.kind },
-});
-
 async function showWait(call: WaitCall): Promise<Response> {
   const { wait, services } = call;
   if (wait === undefined) throw await createWaitError(services.runtime, call.session, call.waitId);
-  return toWholeResponse(200, toWholeWaitView(wait, await services.signer.sign(seenPurpose, toSight(call, wait))));
+  return toWholeResponse(200, toWholeWaitView(wait, await signSight(services.signer, { wait, by: call.by })));
 }
 
 const showWaits = (call: SessionCall): Response =>
@@ -83,14 +72,6 @@ async function checkDigest({ services: { runtime }, session }: WaitCall, wait: R
   throw digests.has(digest) ? new StaleApprovalError(wait.id) : new ForgedApprovalError(wait.id);
 }
 
-/** Throws if something of a call was hidden from the person who approves it. */
-async function checkSeen(call: WaitCall, wait: RequestedWait, seen: string | undefined): Promise<void> {
-  const { hidden_fields: hidden } = 'args' in wait ? toShownArgs(wait.args, getView(call)) : { hidden_fields: [] };
-  if (hidden.length === 0) return;
-  const sight = seen === undefined ? undefined : await call.services.signer.read(seenPurpose, seen);
-  if (!isRecord(sight) || !jsonEquals(sight, toSight(call, wait))) throw new HiddenArgumentsError(wait.id, hidden);
-}
-
 /** True if a request was made before: repeating it has no effect, and returns its result. */
 async function isRepeated({ services: { runtime }, session, by }: WaitCall, { requestId }: ActionOptions): Promise<boolean> {
   if (requestId === undefined) return false;
@@ -130,7 +111,9 @@ async function approve(call: WaitCall): Promise<Response> {
     throw new InvalidArgumentError(`scope must be "session" if it is given, not ${describeValue(scope)}.`);
   if (body['digest'] === undefined)
     throw new InvalidArgumentError('An approval needs the digest of what was shown. Pass the digest of the wait.');
-  if (call.wait !== undefined) await checkSeen(call, call.wait, readText(body, 'seen'));
+  const seen = readText(body, 'seen');
+  if (call.wait !== undefined)
+    await assertSeen({ signer: call.services.signer, view: getView(call) }, { wait: call.wait, by: call.by }, seen);
   const edited = body['args'] === undefined ? {} : { args: body['args'] };
   const given = { ...options, ...edited, ...(scope === 'session' && { scope: 'session' as const }) };
   return answer(call, checked, await call.services.runtime.approve(call.session.id, wait, given));

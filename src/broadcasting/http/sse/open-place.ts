@@ -17,6 +17,12 @@ export interface ChunkIds {
   readonly orchestrator: string;
 }
 
+/** The attempt and the index under which an event was sent before; empty if it was not. */
+export interface Confirmation {
+  readonly attempt?: number;
+  readonly index?: number;
+}
+
 const toKey = (event: CommonEvent): string =>
   JSON.stringify([event.type, event.at, event.agentId, event.executionId, event.stepNumber, event['toolCallId']]);
 
@@ -82,7 +88,7 @@ export class OpenPlace {
   }
 
   /** Returns the attempt and the index under which a stored event was sent before; empty if it was not. */
-  confirm(event: StoredEvent): { readonly attempt?: number; readonly index?: number } {
+  confirm(event: StoredEvent): Confirmation {
     const key = toKey(event);
     const at = this.#sent.findIndex((each) => each.key === key);
     const [found] = at === -1 ? [] : this.#sent.splice(at, 1);

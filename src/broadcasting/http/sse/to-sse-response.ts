@@ -1,11 +1,12 @@
-// Envelopes as server-sent events.
+// Responses of server-sent events.
 // E1. The id of an event is its number, on its last part: whoever reconnects gets an event whole or not at all.
 // E2. Nothing is read ahead for a reader that does not read.
 import type { Envelope } from '../../index.ts';
 import type { EnvelopeGroup } from './event-stream.ts';
 
 export interface SseOptions {
-  readonly retryMs: number;
+  /** Time after which a browser reconnects. @default it is not said */
+  readonly retryMs?: number;
   /** Receives what ended a stream early. */
   readonly onError: (error: unknown) => void;
   /** Ends the source; called when the reader leaves. */
@@ -21,7 +22,7 @@ const headers = {
 };
 
 /** Writes the envelopes of one event. */
-function writeGroup(group: EnvelopeGroup): string {
+export function writeGroup(group: EnvelopeGroup): string {
   const write = (envelope: Envelope, index: number): string => {
     const seq = index === group.length - 1 && 'seq' in envelope ? envelope.seq : undefined;
     return `${seq === undefined ? '' : `id: ${seq}\n`}data: ${JSON.stringify(envelope)}\n\n`;
@@ -29,21 +30,28 @@ function writeGroup(group: EnvelopeGroup): string {
   return group.map(write).join('');
 }
 
-/** Returns a response that sends envelopes as they come. */
-export function toSseResponse(envelopes: AsyncIterator<EnvelopeGroup, void, undefined>, options: SseOptions): Response {
+/** Returns a response that sends events as they come. `write` turns each into text. */
+export function toSseResponse<Item>(
+  items: AsyncIterator<Item, void, undefined>,
+  write: (item: Item) => string,
+  options: SseOptions,
+): Response {
   const encoder = new TextEncoder();
+  const { retryMs } = options;
   const body = new ReadableStream<Uint8Array>(
     {
-      start: (controller) => controller.enqueue(encoder.encode(`retry: ${options.retryMs}\n\n`)),
+      start: (controller) => {
+        if (retryMs !== undefined) controller.enqueue(encoder.encode(`retry: ${retryMs}\n\n`));
+      },
       pull: async (controller) => {
         try {
-          const next = await envelopes.next();
+          const next = await items.next();
           if (next.done === true) {
             options.leave();
             controller.close();
             return;
           }
-          controller.enqueue(encoder.encode(writeGroup(next.value)));
+          controller.enqueue(encoder.encode(write(next.value)));
         } catch (error) {
           options.onError(error);
           options.leave();
@@ -54,7 +62,7 @@ export function toSseResponse(envelopes: AsyncIterator<EnvelopeGroup, void, unde
       cancel: () => {
         options.leave();
         // A source that waits to be read would never find out.
-        void envelopes.return?.().catch(() => undefined);
+        void items.return?.().catch(() => undefined);
       },
     },
     { highWaterMark: 0 },

@@ -1,0 +1,106 @@
+// What a request does to its session.
+// D1. Answers have an effect only if everything that is waited for is answered; a message has none while something is waited for.
+// D2. A message is sent once, however often the page sends it.
+import type { JsonObject } from '../../lib/index.ts';
+import { InvalidArgumentError, listAll, readField } from '../../lib/index.ts';
+import { Message } from '../../messages/index.ts';
+import type { Actor, Session, SessionWait } from '../../sessions/index.ts';
+import { MessageRefusedError } from '../../step-by-step/index.ts';
+import type { GivenAnswer } from './answers.ts';
+import { giveAnswer } from './answers.ts';
+import type { AgUiServices } from './handler-options.ts';
+import { toInterruptId } from './interrupts.ts';
+import type { InputMessage } from './read-input.ts';
+import type { SessionRun } from './take-answers.ts';
+import { isRepeatedAnswer, takeAnswers } from './take-answers.ts';
+
+/** A run that was asked for. */
+export interface StartedRun {
+  /** The session before anything was done to it; as it is now if nothing was. */
+  readonly session: Session;
+  /** The message that was sent, if it was new. */
+  readonly message?: Message;
+  /** Ids of the waits that were answered. */
+  readonly waitIds: readonly string[];
+  /** Id of the request that sent the message. */
+  readonly requestId?: string;
+  /** Waits that are left to be answered before anything is run. Undefined unless some of several were answered. */
+  readonly left?: readonly SessionWait[];
+}
+
+const toMessageRequestId = (messageId: string): string => `ag-ui/message/${messageId}`;
+
+/** Creates the session of a thread. */
+export async function createThread(
+  { runtime, newSession }: AgUiServices,
+  { request, by, threadId, body }: { readonly request: Request; readonly by: Actor; readonly threadId: string; readonly body: JsonObject },
+): Promise<Session> {
+  const wishes = await newSession({ request, action: 'create', by, body });
+  return runtime.create({ ...wishes, id: threadId }, { by, until: 'accepted', requestId: 'ag-ui/thread' });
+}
+
+/** Returns the newest message of a page if the session does not have it yet. Throws if it was changed since. */
+function findNewMessage({ state }: Session, message: InputMessage | undefined): Message | undefined {
+  if (message === undefined) return undefined;
+  const sent = Message.user(message.content, { id: message.id });
+  const known = state.messages.find(({ id }) => id === sent.id);
+  if (known === undefined) return sent;
+  if (known.isUser() && known.text === sent.text) return undefined;
+  throw new InvalidArgumentError(`Message "${message.id}" was sent before with another text. Send the new text under another id.`);
+}
+
+/** Chooses the answers that have an effect, and what is still to be answered. */
+function chooseAnswers(
+  { services, session, input }: SessionRun,
+  given: readonly GivenAnswer[],
+  message: Message | undefined,
+): { readonly answers: readonly GivenAnswer[]; readonly left?: readonly SessionWait[] } {
+  const open = session.waitingFor;
+  if (open.length === 0) return { answers: given };
+  const toId = (wait: SessionWait): string => toInterruptId(wait, session.stepCount);
+  const answered = services.collector.collect(input.threadId, given, open.map(toId));
+  const left = open.filter((wait) => !answered.has(toId(wait)));
+  if (left.length > 0 && message !== undefined)
+    throw new MessageRefusedError(
+      left.map(({ id }) => id),
+      `AG-UI takes no message while a run is interrupted: answer ${listAll(left.map((wait) => `"${toId(wait)}"`))} in "resume" first.`,
+    );
+  if (left.length === 0) return { answers: [...answered.values()] };
+  return given.length === 0 ? { answers: [] } : { answers: [], left };
+}
+
+const overCodes: readonly unknown[] = ['already-answered', 'late-answer', 'not-waiting'];
+
+/** Gives an answer. Returns false if somebody else has given the same meanwhile. */
+async function give(run: SessionRun, answer: GivenAnswer): Promise<boolean> {
+  const { services, session } = run;
+  try {
+    return (await giveAnswer(services.runtime, session.id, answer)).isRepeated !== true;
+  } catch (error) {
+    if (!overCodes.includes(readField(error, 'code'))) throw error;
+    if (await isRepeatedAnswer(run, answer.wait, answer.decision)) return false;
+    throw error;
+  }
+}
+
+/** Does what a request asks for: gives the answers, and sends the message. Settles as soon as that is stored. */
+export async function startRun(run: SessionRun): Promise<StartedRun> {
+  const { services, request, input, session } = run;
+  const { gate, runtime } = services;
+  const { by: reader } = await gate.check({ request, action: 'events', session });
+  const message = findNewMessage(session, input.message);
+  const { by: sender } = message === undefined ? { by: reader } : await gate.check({ request, action: 'send', session });
+  const given = await takeAnswers(run);
+  const { answers, left } = chooseAnswers(run, given, message);
+  const isEdited = ({ decision }: GivenAnswer): boolean => decision.action === 'approve' && decision.args !== undefined;
+  const waitIds: string[] = [];
+  // Edited arguments are checked at once: if they do not fit, nothing else was done.
+  for (const answer of answers.toSorted((one, other) => Number(isEdited(other)) - Number(isEdited(one)))) {
+    if (await give(run, answer)) waitIds.push(answer.wait.waitId);
+  }
+  if (left !== undefined) return { session, waitIds, left };
+  if (message === undefined) return { session: waitIds.length > 0 ? session : await runtime.get(session.id), waitIds };
+  const requestId = toMessageRequestId(message.id);
+  await runtime.send(session.id, message, { by: sender, requestId, until: 'accepted', whileWaiting: 'refuse' });
+  return { session, message, waitIds, requestId };
+}

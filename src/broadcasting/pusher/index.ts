@@ -1,0 +1,11 @@
+export { toChannelName } from './channel-name.ts';
+export { PublishFailedError } from './publish-failed-error.ts';
+export type { PusherApp } from './pusher-app.ts';
+export type { PusherBroadcaster, PusherBroadcasterOptions } from './pusher-broadcaster.ts';
+export { createPusherBroadcaster } from './pusher-broadcaster.ts';
+export type { EchoLike, PusherLike } from './pusher-channel.ts';
+export { pusherChannel } from './pusher-channel.ts';
+export type { PusherChannels } from './pusher-channels.ts';
+export { createPusherChannels } from './pusher-channels.ts';
+export type { PusherStats, PusherTransport, PusherTransportOptions } from './pusher-transport.ts';
+export { createPusherTransport } from './pusher-transport.ts';

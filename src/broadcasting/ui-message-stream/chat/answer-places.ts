@@ -1,0 +1,40 @@
+// Where the answers of a session are in its log: each begins with a message, and ends before the next.
+import type { SessionRuntime, StoredEvent } from '../../../sessions/index.ts';
+import { getName } from '../event-fields.ts';
+
+/** The place of an answer in the log of its session. */
+export interface AnswerPlace {
+  /** Id of the assistant's message. The same whenever it is read, and never used for another answer. */
+  readonly id: string;
+  /** Id of the message that it answers. */
+  readonly messageId: string;
+  /** The event of that message. */
+  readonly message: StoredEvent;
+}
+
+const isMessage = ({ type }: StoredEvent): boolean => type === 'UserMessageReceived';
+
+/** Returns the place of the answer to a message. */
+export const toAnswerPlace = (message: StoredEvent): AnswerPlace => ({
+  id: `answer/${message.id}`,
+  messageId: getName(message, 'messageId'),
+  message,
+});
+
+/** Lists the answers of a session in their order. */
+export async function listAnswers(runtime: Pick<SessionRuntime, 'events'>, sessionId: string): Promise<readonly AnswerPlace[]> {
+  const places: AnswerPlace[] = [];
+  for await (const event of runtime.events(sessionId)) if (isMessage(event)) places.push(toAnswerPlace(event));
+  return places;
+}
+
+/** Waits until a message has joined the conversation, and returns the place of its answer; undefined if the reader leaves before. */
+export async function awaitAnswer(
+  runtime: Pick<SessionRuntime, 'events'>,
+  sessionId: string,
+  { messageId, fromSeq, signal }: { readonly messageId?: string; readonly fromSeq: number; readonly signal: AbortSignal },
+): Promise<AnswerPlace | undefined> {
+  for await (const event of runtime.events(sessionId, { fromSeq, follow: true, signal }))
+    if (isMessage(event) && (messageId === undefined || event['messageId'] === messageId)) return toAnswerPlace(event);
+  return undefined;
+}

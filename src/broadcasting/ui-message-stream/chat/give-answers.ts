@@ -1,0 +1,114 @@
+// Answers of a page to what a session waits for.
+// G1. An approval counts for exactly what was shown: its id is the digest of the call. One that was never asked for is forged.
+// G2. All answers are checked before any is given: a forged one among them stops all.
+// G3. An answer that somebody has given before, in another tab for example, is not given again. The opposite answer is too late.
+// G4. A call of which something was hidden is not approved here: nobody has seen all of it.
+import { describeValue, InvalidArgumentError, readField, systemIds } from '../../../lib/index.ts';
+import type { ActionOptions, Session, StoredEvent } from '../../../sessions/index.ts';
+import { ForgedApprovalError, LateAnswerError } from '../../../sessions/index.ts';
+import type { RequestedWait } from '../../http/index.ts';
+import { findOpenWait, HiddenArgumentsError, toShownArgs } from '../../http/index.ts';
+import { getName, readBy } from '../event-fields.ts';
+import type { ChatServices } from './chat-options.ts';
+import type { ApprovalAnswer, ChatPost, OutputAnswer } from './read-post.ts';
+
+type Answers = Extract<ChatPost, { readonly type: 'answers' }>;
+
+/** A page, and the session that it answers. */
+interface Answerer {
+  readonly services: ChatServices;
+  readonly request: Request;
+  readonly session: Session;
+}
+
+/** An answer that was checked. Given again, it has no effect, and waits for what is asked for. */
+export type CheckedAnswer = (until: 'accepted' | 'rest') => Promise<unknown>;
+
+/** Finds how a call that was asked for under a digest was decided. */
+async function findDecision(
+  { services, session }: Answerer,
+  digest: string,
+): Promise<{ asked: StoredEvent; decided?: StoredEvent } | undefined> {
+  let [asked, decided]: [StoredEvent?, StoredEvent?] = [];
+  for await (const event of services.runtime.events(session.id)) {
+    if (event['digest'] === digest) [asked, decided] = [event, undefined];
+    else if (asked !== undefined && event.type === 'WaitResolved' && event['waitId'] === (asked['waitId'] ?? asked['toolCallId']))
+      decided ??= event;
+  }
+  return asked && { asked, ...(decided !== undefined && { decided }) };
+}
+
+/** Throws unless the same answer was given before. */
+async function checkGiven(answerer: Answerer, { id, isApproved }: ApprovalAnswer): Promise<void> {
+  const found = await findDecision(answerer, id);
+  if (found === undefined) throw new ForgedApprovalError(id);
+  const decision = found.decided && getName(found.decided, 'decision');
+  if (decision === (isApproved ? 'approved' : 'rejected')) return;
+  const waitId = getName(found.asked, 'waitId') || getName(found.asked, 'toolCallId');
+  const by = found.decided === undefined ? '' : String(readBy(found.decided, 'id'));
+  throw new LateAnswerError(waitId, decision === undefined ? 'it is not waited for any more' : `it was ${decision} by ${by}`);
+}
+
+function checkShown({ services: { redactor } }: Answerer, wait: RequestedWait): void {
+  const { hidden_fields: hidden } = 'args' in wait ? toShownArgs(wait.args, { redactor, maxLength: Infinity }) : { hidden_fields: [] };
+  if (hidden.length > 0) throw new HiddenArgumentsError(wait.id, hidden);
+}
+
+/** Codes of answers that somebody else has given meanwhile. */
+const lateCodes = ['late-answer', 'already-answered', 'not-waiting', 'stale-approval'];
+
+async function checkApproval(answerer: Answerer, answer: ApprovalAnswer, edits: Answers['edits']): Promise<readonly CheckedAnswer[]> {
+  const { services, request, session } = answerer;
+  const { runtime, gate } = services;
+  const wait = await findOpenWait(runtime, session, ({ digest, type }) => digest === answer.id && type === 'approval');
+  if (wait === undefined) {
+    await checkGiven(answerer, answer);
+    return [];
+  }
+  const { by } = await gate.check({ request, action: answer.isApproved ? 'approve' : 'reject', session, wait });
+  if (answer.isApproved) checkShown(answerer, wait);
+  const given = { id: wait.id, digest: wait.digest, sessionId: session.id };
+  const args = Object.hasOwn(edits, answer.id) ? { args: edits[answer.id] } : {};
+  const reason = answer.reason === undefined ? {} : { reason: answer.reason };
+  const requestId = systemIds();
+  const act = (options: ActionOptions): Promise<unknown> =>
+    answer.isApproved
+      ? runtime.approve(session.id, given, { ...options, ...args })
+      : runtime.reject(session.id, given, { ...options, ...reason });
+  return [
+    (until) =>
+      act({ by, until, requestId }).catch(async (error: unknown) => {
+        if (!lateCodes.includes(String(readField(error, 'code')))) throw error;
+        await checkGiven(answerer, answer);
+      }),
+  ];
+}
+
+async function checkOutput({ services, request, session }: Answerer, answer: OutputAnswer): Promise<readonly CheckedAnswer[]> {
+  const { runtime, gate } = services;
+  const open = session.waitingFor.find(({ id, type }) => id === answer.toolCallId && (type === 'client-tool' || type === 'unknown-call'));
+  // Calls that ended before are part of the page's message too.
+  if (open === undefined) return [];
+  const wait = await findOpenWait(runtime, session, ({ id }) => id === open.id);
+  const { by } = await gate.check({ request, action: 'answer', session, ...(wait !== undefined && { wait }) });
+  const given = { id: open.id, digest: open.digest, sessionId: session.id };
+  const { errorText, output = null } = answer;
+  const requestId = systemIds();
+  return [
+    (until) =>
+      errorText === undefined
+        ? runtime.answer(session.id, given, { by, until, requestId, value: output })
+        : runtime.reject(session.id, given, { by, until, requestId, reason: errorText }),
+  ];
+}
+
+/** Checks the answers of a page, and returns those that are still to be given. */
+export async function checkAnswers(answerer: Answerer, { approvals, outputs, edits }: Answers): Promise<readonly CheckedAnswer[]> {
+  const unknown = Object.keys(edits).find((id) => !approvals.some((approval) => approval.id === id));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`edits has arguments for ${describeValue(unknown)}, which is not among the approvals of this request.`);
+  const checked: CheckedAnswer[] = [];
+  for (const approval of approvals) checked.push(...(await checkApproval(answerer, approval, edits)));
+  for (const output of outputs) checked.push(...(await checkOutput(answerer, output)));
+  return checked;
+}

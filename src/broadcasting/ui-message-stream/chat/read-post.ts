@@ -1,0 +1,88 @@
+// What a page asks for: its newest message, or its answers to what is waited for. Its history does not count.
+import { describeValue, InvalidArgumentError, isRecord } from '../../../lib/index.ts';
+import type { ContentPart } from '../../../messages/index.ts';
+import type { EventFields } from '../event-fields.ts';
+import { getName } from '../event-fields.ts';
+import { toContentParts } from '../convert/content-parts.ts';
+
+/** A decision about a call. */
+export interface ApprovalAnswer {
+  /** Id of the approval: the digest of what was shown. */
+  readonly id: string;
+  readonly isApproved: boolean;
+  readonly reason?: string;
+}
+
+/** The output of a call that ran in the page. */
+export interface OutputAnswer {
+  readonly toolCallId: string;
+  readonly output?: unknown;
+  /** Present if it failed. */
+  readonly errorText?: string;
+}
+
+export type ChatPost =
+  | { readonly type: 'message'; readonly chatId: string; readonly messageId: string; readonly content: readonly ContentPart[] }
+  | { readonly type: 'regenerate'; readonly chatId: string; readonly messageId: string }
+  | {
+      readonly type: 'answers';
+      readonly chatId: string;
+      /** Id of the message that the page continues. */
+      readonly messageId: string;
+      /** Number of its steps that the page has. */
+      readonly steps: number;
+      readonly approvals: readonly ApprovalAnswer[];
+      readonly outputs: readonly OutputAnswer[];
+      /** Arguments by the id of the approval, if a person changed them. */
+      readonly edits: Readonly<Record<string, unknown>>;
+    };
+
+const longestId = 200;
+
+/** Checks an id that a page has chosen. */
+export function parseId(name: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '' && value.length <= longestId) return value;
+  throw new InvalidArgumentError(`${name} must be a text of 1 to ${longestId} characters, not ${describeValue(value)}.`);
+}
+
+function readApproval(part: EventFields): readonly ApprovalAnswer[] {
+  const { state, approval } = part;
+  if (state !== 'approval-responded' || !isRecord(approval)) return [];
+  const { id, approved } = approval;
+  if (typeof id !== 'string' || typeof approved !== 'boolean') return [];
+  const reason = getName(approval, 'reason');
+  return [{ id, isApproved: approved, ...(reason !== '' && { reason }) }];
+}
+
+function readOutput(part: EventFields): readonly OutputAnswer[] {
+  const { state, toolCallId, output, errorText } = part;
+  if (typeof toolCallId !== 'string') return [];
+  if (state === 'output-available') return [{ toolCallId, output }];
+  return state === 'output-error' ? [{ toolCallId, errorText: typeof errorText === 'string' ? errorText : '' }] : [];
+}
+
+/** Reads the body that the transport of the AI SDK sends. */
+export function readPost(body: EventFields): ChatPost {
+  const chatId = parseId('id', body['id']);
+  const { messages, trigger, edits } = body;
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : body['message'];
+  if (!isRecord(last)) throw new InvalidArgumentError('The body needs messages: a list of UI messages, of which the last one counts.');
+  const messageId = parseId('The id of the last message', last['id']);
+  const parts: readonly unknown[] = Array.isArray(last['parts']) ? last['parts'] : [];
+  if (last['role'] === 'user')
+    return trigger === 'regenerate-message'
+      ? { type: 'regenerate', chatId, messageId }
+      : { type: 'message', chatId, messageId, content: toContentParts(parts) };
+  if (last['role'] !== 'assistant')
+    throw new InvalidArgumentError(`The last message must be of the user or the assistant, not ${describeValue(last['role'])}.`);
+  const known = parts.filter(isRecord);
+  return {
+    type: 'answers',
+    chatId,
+    messageId,
+    steps: known.filter(({ type }) => type === 'step-start').length,
+    approvals: known.flatMap(readApproval),
+    outputs: known.flatMap(readOutput),
+    edits: isRecord(edits) ? edits : {},
+  };
+}

@@ -1,0 +1,128 @@
+// Messages of a page: new ones, edited ones, and those to be answered again.
+// K1. A message that is sent twice is answered once: its id is the id of the request.
+// K2. Editing a message and answering it again leave the session as it is, and continue in a fork from before that message, under the same
+//     chat id. What the old session was doing is cancelled.
+import type { Json, JsonObject } from '../../../lib/index.ts';
+import { isRecord, jsonEquals, readField, sha256 } from '../../../lib/index.ts';
+import type { ContentPart } from '../../../messages/index.ts';
+import { Message, readContentPart } from '../../../messages/index.ts';
+import type { Actor, NewSession, Session, StoredEvent } from '../../../sessions/index.ts';
+import { NotFoundError } from '../../http/index.ts';
+import { getName } from '../event-fields.ts';
+import type { AnswerPlace } from './answer-places.ts';
+import { listAnswers } from './answer-places.ts';
+import type { ChatServices } from './chat-options.ts';
+import { findChat, toChatTag } from './find-chat.ts';
+import type { ChatPost } from './read-post.ts';
+
+/** A page that sends something, and the body of its request. */
+interface Sender {
+  readonly services: ChatServices;
+  readonly request: Request;
+  readonly body: JsonObject;
+}
+
+/** A message that was stored, and the end of its run. */
+export interface SentMessage {
+  readonly sessionId: string;
+  readonly messageId: string;
+  /** Number of the last event before it. */
+  readonly fromSeq: number;
+  readonly rest: Promise<unknown>;
+}
+
+const withTag = ({ tags = [], ...session }: NewSession, tag: string): NewSession => ({ ...session, tags: [...new Set([...tags, tag])] });
+
+/** The id of the first session of somebody's chat: two requests at once make one session. */
+const toSessionId = (chatId: string, { kind, id }: Actor): string => `chat-${sha256(JSON.stringify([kind, id, chatId])).slice(0, 32)}`;
+
+async function createSession({ services, request, body }: Sender, chatId: string): Promise<Session> {
+  const { runtime, gate, newSession } = services;
+  const { by } = await gate.check({ request, action: 'create' });
+  const wishes = withTag(await newSession({ request, action: 'create', by, body }), toChatTag(chatId));
+  try {
+    return await runtime.create({ id: toSessionId(chatId, by), ...wishes }, { by });
+  } catch (error) {
+    const code = readField(error, 'code');
+    if (wishes.id !== undefined || (code !== 'session-conflict' && code !== 'session-deleted')) throw error;
+  }
+  // Another request was faster; or the chat was deleted, and begins again.
+  return (await findChat(services, request, chatId)) ?? runtime.create(wishes, { by });
+}
+
+/** Reads the content of a stored message. */
+function readContent(event: StoredEvent): readonly ContentPart[] {
+  const { content } = event;
+  if (Array.isArray(content)) return content.map((part: Json, index) => readContentPart(part, `content[${index}]`));
+  return [{ type: 'text', text: getName(event, 'text') }];
+}
+
+async function cancelSource({ services: { runtime, gate }, request }: Sender, source: Session): Promise<void> {
+  if (source.status !== 'in_progress' && source.status !== 'waiting') return;
+  const { by } = await gate.check({ request, action: 'cancel', session: source });
+  await runtime.cancel(source.id, 'The conversation continues from an earlier message.', { by, until: 'accepted' }).catch(() => undefined);
+}
+
+/** Makes a session as it was before a message, for the same chat. */
+async function forkBefore(sender: Sender, source: Session, { message }: AnswerPlace): Promise<Session> {
+  const { services, request, body } = sender;
+  const { runtime, gate, newSession } = services;
+  const { by } = await gate.check({ request, action: 'fork', session: source });
+  const { agent: _, ...wishes } = await newSession({ request, action: 'fork', by, body, source });
+  await cancelSource(sender, source);
+  const number = Number(message.executionId.slice(message.executionId.lastIndexOf('/') + 1));
+  const tags = [...new Set([...source.tags, ...(wishes.tags ?? [])])];
+  return runtime.fork(source.id, { execution: number, step: message.stepNumber }, { ...wishes, tags, by });
+}
+
+async function send({ services, request }: Sender, session: Session, message: Message): Promise<SentMessage> {
+  const { runtime, gate, rules } = services;
+  const { by }: { by: Actor } = await gate.check({ request, action: 'send', session });
+  const options = { by, requestId: `message/${message.id}`, ...rules };
+  await runtime.send(session.id, message, { ...options, until: 'accepted' });
+  // The same request again: it has no effect, and settles when its run has ended or waits.
+  const rest = runtime.send(session.id, message, { ...options, until: 'rest' });
+  rest.catch(() => undefined);
+  return { sessionId: session.id, messageId: message.id, fromSeq: session.lastSeq, rest };
+}
+
+// Holds: parts of content are JSON.
+const toJson = (content: readonly ContentPart[]): Json => content as unknown as Json;
+
+/** Answers a stored message again, with this content. */
+async function sendAgain(
+  sender: Sender,
+  source: Session,
+  { place, content }: { readonly place: AnswerPlace; readonly content: readonly ContentPart[] },
+): Promise<SentMessage> {
+  const forked = await forkBefore(sender, source, place);
+  return send(sender, forked, Message.user(content, { id: place.messageId }));
+}
+
+/** Sends a message of a page. Returns the place of its answer if it was sent before and has not changed. */
+export async function sendMessage(
+  sender: Sender,
+  post: Extract<ChatPost, { readonly type: 'message' }>,
+  session: Session | undefined,
+): Promise<SentMessage | { readonly sessionId: string; readonly place: AnswerPlace }> {
+  const { messageId, content } = post;
+  const message = Message.user(content, { id: messageId });
+  if (session === undefined) return send(sender, await createSession(sender, post.chatId), message);
+  const answers = await listAnswers(sender.services.runtime, session.id);
+  const known = answers.find((each) => each.messageId === message.id);
+  if (known === undefined) return send(sender, session, message);
+  const isSame = jsonEquals(toJson(readContent(known.message)), toJson(content));
+  if (isSame && known === answers.at(-1)) return { sessionId: session.id, place: known };
+  return sendAgain(sender, session, { place: known, content });
+}
+
+/** Answers a message of a page again. */
+export async function regenerate(sender: Sender, messageId: string, session: Session | undefined): Promise<SentMessage> {
+  const answers = session === undefined ? [] : await listAnswers(sender.services.runtime, session.id);
+  const known = answers.find((each) => each.messageId === messageId);
+  if (session === undefined || known === undefined) throw new NotFoundError(`message "${messageId}" in this chat`);
+  return sendAgain(sender, session, { place: known, content: readContent(known.message) });
+}
+
+export const isSent = (result: SentMessage | { readonly place: AnswerPlace }): result is SentMessage =>
+  isRecord(result) && 'rest' in result;

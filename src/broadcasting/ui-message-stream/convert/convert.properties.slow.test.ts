@@ -1,0 +1,1 @@
+import './convert.properties.test.ts';

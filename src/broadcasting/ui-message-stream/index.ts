@@ -1,0 +1,14 @@
+export type { AiSdkToolSet } from './agent/ai-sdk-tool-set.ts';
+export type { AiSdkAgentOptions } from './agent/as-ai-sdk-agent.ts';
+export { asAiSdkAgent } from './agent/as-ai-sdk-agent.ts';
+export { AgentRunFailedError } from './agent/agent-run-failed-error.ts';
+export type { AgentUIMessage, AnswerData, AnswerMetadata, AnswerOutcome, AnswerWait } from './answer-types.ts';
+export type { ChatRouteOptions } from './chat/chat-options.ts';
+export type { ChatRoutes } from './chat/chat-routes.ts';
+export { chatRoutes } from './chat/chat-routes.ts';
+export { fromModelMessages } from './convert/from-model-messages.ts';
+export { fromUIMessages } from './convert/from-ui-messages.ts';
+export { toModelMessages } from './convert/to-model-messages.ts';
+export { toUIMessages } from './convert/to-ui-messages.ts';
+export type { UIMessageSource, UIMessageStreamOptions } from './to-ui-message-stream.ts';
+export { toUIMessageStream } from './to-ui-message-stream.ts';
