@@ -13,11 +13,17 @@ const toPages = (/** @type {readonly string[]} */ names, folder = 'docs') => nam
 export const pageGroups = [
   { title: 'Start', pages: ['README.md', ...toPages(['getting-started', 'concepts', 'comparison', 'limits-of-stepline'])] },
   { title: 'Agents', pages: toPages(['agents', 'tools', 'limits', 'retries', 'events', 'hooks', 'capabilities', 'chat', 'testing']) },
-  { title: 'Sessions', pages: toPages(['sessions', 'storage', 'cli', 'http', 'page', 'ui', 'feed', 'broadcasting']) },
+  {
+    title: 'Sessions',
+    pages: toPages(['sessions', 'storage', 'cli', 'http', 'page', 'ui', 'use-chat', 'ag-ui', 'pusher', 'feed', 'broadcasting']),
+  },
   {
     title: 'Recipes',
     pages: toPages(
-      ['approvals', 'approvals-from-slack', 'budgets', 'overnight', 'several-processes', 'providers', 'testing', 'upgrading', 'operating'],
+      [
+        ...['approvals', 'approvals-from-slack', 'budgets', 'overnight', 'live-page', 'nextjs', 'hono', 'express'],
+        ...['several-processes', 'providers', 'testing', 'upgrading', 'operating'],
+      ],
       'docs/recipes',
     ),
   },
