@@ -11,6 +11,13 @@ const allowed = new Set([
   ...['Python-2.0', 'Unlicense', 'Zlib'],
 ]);
 
+/** Licences that are allowed for some packages only.
+ * @type {readonly (readonly [names: RegExp, license: string])[]} */
+const exceptions = [
+  // libvips, which Next.js brings for pictures: an optional package of tests/browser, and no part of what is published.
+  [/^@img\/sharp-/, 'LGPL-3.0-or-later'],
+];
+
 /** Finds the folders of the packages that modules belong to.
  * @type {(moduleIds: readonly string[]) => readonly string[]} */
 const findPackages = (moduleIds) =>
@@ -55,13 +62,16 @@ export function countLicences(packages) {
   return [...counts].sort((one, other) => other[1] - one[1]);
 }
 
-/** Finds packages whose licence nobody has agreed to yet. One of several to choose from is enough.
+/** True if a package may be used for development. Of several licences to choose from, one is enough; of several that hold together, all count.
+ * @type {(each: Package) => boolean} */
+function isAllowed({ name, license }) {
+  const mayUse = (/** @type {string} */ each) => allowed.has(each) || exceptions.some(([names, one]) => names.test(name) && one === each);
+  return license
+    .replaceAll(/[()]/g, '')
+    .split(' OR ')
+    .some((choice) => choice.split(' AND ').every(mayUse));
+}
+
+/** Finds packages whose licence nobody has agreed to yet.
  * @type {(packages: readonly Package[]) => readonly Package[]} */
-export const findUnknownLicences = (packages) =>
-  packages.filter(
-    ({ license }) =>
-      !license
-        .replaceAll(/[()]/g, '')
-        .split(' OR ')
-        .some((each) => allowed.has(each)),
-  );
+export const findUnknownLicences = (packages) => packages.filter((each) => !isAllowed(each));

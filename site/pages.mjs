@@ -9,14 +9,15 @@ import { root } from '../scripts/run.mjs';
 /** Programs in examples/ that are listed. */
 export const examples = globSync('examples/*.ts', { cwd: root }).sort();
 
+/** Readmes of the folders in examples/. A link to the folder leads to them. */
+const folderReadmes = globSync('examples/*/README.md', { cwd: root }).sort();
+
 /** Other files in examples/ that pages link to. They have a page too. */
 const linkedSources = [
   ...new Set(
-    pageGroups
-      .flatMap(({ pages }) => pages)
-      .flatMap((file) =>
-        [...readPage(file).text.matchAll(/\]\(([^)#\s]+\.ts)\)/g)].map(([, link = '']) => posix.join(posix.dirname(file), link)),
-      ),
+    [...pageGroups.flatMap(({ pages }) => pages), ...folderReadmes].flatMap((file) =>
+      [...readPage(file).text.matchAll(/\]\(([^)#\s]+\.(?:ts|php))\)/g)].map(([, link = '']) => posix.join(posix.dirname(file), link)),
+    ),
   ),
 ].filter((file) => /^examples\/.+\//.test(file));
 
@@ -28,7 +29,9 @@ const assets = ['envelope.schema.json', 'LICENSE'];
 export function toSitePath(file) {
   if (file === 'README.md') return 'index.md';
   if (file === 'examples' || file === 'examples/') return 'examples/index.md';
-  if (examples.includes(file) || linkedSources.includes(file)) return file.replace(/\.ts$/, '.md');
+  if (examples.includes(file) || linkedSources.includes(file)) return file.replace(/\.(?:ts|php)$/, '.md');
+  if (folderReadmes.includes(file)) return file.replace('README', 'index');
+  if (folderReadmes.includes(`${file}/README.md`)) return `${file}/index.md`;
   if (assets.includes(file)) return file;
   if (/^[A-Z]+\.md$/.test(file)) return file.toLowerCase();
   return /^docs\/(.+\.(?:md|svg))$/.exec(file)?.[1];
@@ -54,6 +57,9 @@ const readOpening = (code) => (/^(?:\/\/ .*\n)+/.exec(code)?.[0] ?? '').replaceA
 /** @type {(file: string) => string} */
 const toName = (file) => posix.basename(file, '.ts');
 
+/** @type {(file: string) => string} */
+const toLanguage = (file) => posix.extname(file).slice(1);
+
 /** Writes a page for each example, and one that lists them.
  * @type {(put: (path: string, text: string) => void) => void} */
 function writeExamples(put) {
@@ -62,8 +68,9 @@ function writeExamples(put) {
   put('examples/index.md', `# Examples\n\nPrograms that run without a key: \`node examples/01-agent.ts\`.\n\n${list.join('\n')}\n`);
   for (const file of [...examples, ...linkedSources]) {
     const code = read(file);
-    put(String(toSitePath(file)), `# ${toName(file)}\n\n${readOpening(code)}\n\n\`\`\`ts\n${code}\`\`\`\n`);
+    put(String(toSitePath(file)), `# ${toName(file)}\n\n${readOpening(code)}\n\n\`\`\`${toLanguage(file)}\n${code}\`\`\`\n`);
   }
+  for (const file of folderReadmes) put(String(toSitePath(file)), rewriteLinks(file, readPage(file).text));
 }
 
 /** Writes all pages into a folder.

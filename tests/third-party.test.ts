@@ -31,6 +31,18 @@ describe('the licences of what development needs', () => {
     expect(findUnknownLicences([{ name, version, license: '(AFL-2.1 OR BSD-3-Clause)' }])).toEqual([]);
   });
 
+  it('must all be agreed to if they hold together', () => {
+    const find = (license: string) => findUnknownLicences([{ name, version, license }]);
+    expect(find('(Apache-2.0 AND BSD-3-Clause)')).toEqual([]);
+    expect(find('Apache-2.0 AND LGPL-3.0-or-later')).toHaveLength(1);
+  });
+
+  it('have exceptions for single packages', () => {
+    const license = 'LGPL-3.0-or-later';
+    expect(findUnknownLicences([{ name: '@img/sharp-libvips-linux-x64', version, license }])).toEqual([]);
+    expect(findUnknownLicences([{ name, version, license }])).toHaveLength(1);
+  });
+
   it('are counted, most first', () => {
     const toPackage = (license: string) => ({ name, version, license });
     expect(countLicences(['ISC', 'MIT', 'MIT'].map(toPackage))).toEqual([
