@@ -16,14 +16,10 @@ const useClock = 'Take a Clock as an argument; the machine’s own is in src/lib
 const useIds = 'Take an IdSource as an argument; the machine’s own is in src/lib.';
 
 export default defineConfig(
-  // The last three need packages that only `npm run test:postgres` and `npm run test:browser` install.
+  // The last four need packages that only `npm run test:postgres`, `npm run test:browser` and `npm run docs:peers` install.
   globalIgnores([
-    'dist/',
-    'coverage/',
-    '.cache/',
-    'tests/postgres/pool-types.test-d.ts',
-    'tests/browser/playwright-types.test-d.ts',
-    'tests/browser/next-app/',
+    ...['**/dist/', 'coverage/', '**/.cache/', 'tests/postgres/pool-types.test-d.ts', 'tests/browser/playwright-types.test-d.ts'],
+    ...['tests/browser/next-app/', 'site/peers/scripted/'],
   ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
@@ -151,7 +147,7 @@ export default defineConfig(
   },
   {
     name: 'settings export by default',
-    files: ['**/*.config.{js,ts}'],
+    files: ['**/*.config.{js,ts}', 'site/.vitepress/**'],
     rules: { 'no-restricted-syntax': 'off' },
   },
 );

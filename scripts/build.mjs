@@ -9,7 +9,7 @@ import { root, run } from './run.mjs';
 const dist = join(root, 'dist');
 const stamp = join(root, '.cache/build-stamp');
 const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'];
-const scripts = ['build.mjs', 'bundle.mjs', 'bundle-cli.mjs', 'bundle-page.mjs', 'entry-points.mjs', 'floors.cjs'].map(
+const scripts = ['build.mjs', 'bundle.mjs', 'bundle-cli.mjs', 'bundle-page.mjs', 'third-party.mjs', 'entry-points.mjs', 'floors.cjs'].map(
   (file) => `scripts/${file}`,
 );
 

@@ -1,8 +1,9 @@
 // The command line tool as one file: the package has no dependencies, and one file starts faster than several.
-import { chmodSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './run.mjs';
+import { toNotices } from './third-party.mjs';
 
 /** Writes the executable into a folder. Throws if it cannot be made.
  * @type {(folder: string) => Promise<void>} */
@@ -18,7 +19,7 @@ export async function bundleCli(folder) {
     transform: { target: 'es2023' },
     treeshake: { moduleSideEffects: (id) => id.endsWith('src/cli/stepline.ts') },
   });
-  await bundle.write({
+  const { output } = await bundle.write({
     file,
     format: 'esm',
     codeSplitting: false,
@@ -28,5 +29,7 @@ export async function bundleCli(folder) {
     sourcemap: false,
   });
   await bundle.close();
+  const moduleIds = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
+  writeFileSync(join(dirname(file), 'THIRD-PARTY-LICENSES.txt'), toNotices(moduleIds));
   chmodSync(file, 0o755);
 }

@@ -5,37 +5,11 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { build } from 'vite';
 import { root } from './run.mjs';
+import { toNotices } from './third-party.mjs';
 
 const folder = join(root, 'page');
 
 /** @typedef {import('../src/page/page-file.ts').PageFile} PageFile */
-
-/** Returns the folder of the npm package that a module belongs to.
- * @type {(id: string) => string[]} */
-const findPackage = (id) => {
-  const found = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id);
-  return found === null ? [] : [found[0]];
-};
-
-/** Returns the licences of the packages that the page includes: they ask to be kept.
- * @type {(modules: readonly string[]) => string} */
-function readLicenses(modules) {
-  const packages = [...new Set(modules.flatMap(findPackage))].sort();
-  const texts = packages.map((path) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-    const text = ['LICENSE', 'LICENSE.md'].flatMap((file) => {
-      try {
-        return [readFileSync(join(path, file), 'utf8').trim()];
-      } catch {
-        return [];
-      }
-    })[0];
-    if (text === undefined)
-      throw new Error(`${name} has no file with its licence. Add its name to readLicenses() in scripts/bundle-page.mjs.`);
-    return `${name} ${version} (${license})\n\n${text}`;
-  });
-  return `This page includes these packages.\n\n${texts.join(`\n\n${'-'.repeat(72)}\n\n`)}\n`;
-}
 
 /** Names a file by its contents.
  * @type {(name: string, body: string, more: Pick<PageFile, 'use' | 'type'>) => PageFile} */
@@ -76,7 +50,7 @@ async function buildPage(dist) {
     toFile('page.js', script.code, { use: 'script', type: 'text/javascript; charset=utf-8' }),
     toFile('page.css', String(style.source), { use: 'style', type: 'text/css; charset=utf-8' }),
     toFile('icon.svg', readFileSync(join(folder, 'icon.svg'), 'utf8'), { use: 'icon', type: 'image/svg+xml' }),
-    toFile('licenses.txt', readLicenses(Object.keys(script.modules)), { use: 'licenses', type: 'text/plain; charset=utf-8' }),
+    toFile('licenses.txt', toNotices(Object.keys(script.modules)), { use: 'licenses', type: 'text/plain; charset=utf-8' }),
   ];
 }
 

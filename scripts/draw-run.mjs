@@ -1,6 +1,9 @@
 // Draws a run as an SVG: a column for each step, a row for each criterion, and why the run stopped.
 // A criterion with a budget is a meter; the others say what they answered. Light or dark, as the reader's system is.
 
+import { clip, closeSvg, openSvg, write } from './svg.mjs';
+
+/** @typedef {import('./svg.mjs').Place} Place */
 /** @typedef {{ readonly criterion: string, readonly decision: string, readonly context: Readonly<Record<string, unknown>> }} Evaluation */
 /** @typedef {{ readonly shouldContinue: boolean, readonly resolvedBy: string, readonly evaluations: readonly Evaluation[] }} Outcome */
 /** @typedef {{ readonly toolName: string, readonly args: unknown, readonly status: string, readonly value?: unknown, readonly failure?: string }} Call */
@@ -19,43 +22,6 @@ const budgets = [
 
 /** @type {Readonly<Record<string, string>>} */
 const answers = { allow: 'no objection', request: 'continue', stop: 'may stop', forbid: 'stop' };
-
-const style = `
-  text { font: 13px ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; fill: #1f2328; }
-  .mono { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 12px; }
-  .strong { font-weight: 600; }
-  .soft { fill: #656d76; }
-  .small { font-size: 11px; }
-  .page { fill: #ffffff; stroke: #d1d9e0; }
-  .line { stroke: #e4e8ec; }
-  .track { fill: #e7ebef; }
-  .used { fill: #4f8fdc; }
-  .full, .bad { fill: #cf222e; }
-  .good { fill: #1a7f37; }
-  .go { fill: #0969da; }
-  .end { fill: #cf222e; fill-opacity: 0.07; }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3; }
-    .soft { fill: #9198a1; }
-    .page { fill: #0d1117; stroke: #3d444d; }
-    .line { stroke: #2a313a; }
-    .track { fill: #2a313a; }
-    .used { fill: #3f7fcf; }
-    .full, .bad { fill: #f85149; }
-    .good { fill: #3fb950; }
-    .go { fill: #58a6ff; }
-    .end { fill: #f85149; fill-opacity: 0.12; }
-  }
-`;
-
-const escape = (/** @type {string} */ text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-const clip = (/** @type {string} */ text, /** @type {number} */ longest) =>
-  text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
-
-/** @typedef {{ readonly x: number, readonly y: number, readonly as?: string }} Place */
-
-const write = (/** @type {string} */ text, /** @type {Place} */ { x, y, as = '' }) =>
-  `<text x="${String(x)}" y="${String(y)}"${as === '' ? '' : ` class="${as}"`}>${escape(text)}</text>`;
 
 /** @type {(evaluation: Evaluation) => { readonly used: number, readonly allowed: number, readonly unit: string } | undefined} */
 function readBudget({ context }) {
@@ -138,9 +104,7 @@ export function drawRun({ input, steps, headline }) {
     write(`by ${outcome.resolvedBy}`, { x: toX(index), y: bottom + 42, as: 'small soft' }),
   ]);
 
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(size.width)} ${String(height)}" width="${String(size.width)}" height="${String(height)}" role="img" aria-label="${escape(why).replaceAll('"', '&quot;')}">
-<style>${style}</style>
-<rect x="0.5" y="0.5" width="${String(size.width - 1)}" height="${String(height - 1)}" rx="8" class="page"/>
+  return `${openSvg({ width: size.width, height, label: why })}
 <rect x="${String(toX(steps.length - 1) - 10)}" y="64" width="${String(Math.round(column) + 2)}" height="${String(height - 64 - 8)}" rx="6" class="end"/>
 ${write(why, { x: size.edge, y: 32, as: 'strong' })}
 ${write(`Input: ${input}`, { x: size.edge, y: 52, as: 'soft' })}
@@ -150,6 +114,5 @@ ${rows.join('\n')}
 ${line(bottom)}
 ${write('decision', { x: size.edge, y: bottom + 24, as: 'small soft' })}
 ${ends.join('\n')}
-</svg>
-`;
+${closeSvg}`;
 }

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 /** The repository's folder. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Runs a command in the repository and returns its output and how long it took.
- * @type {(command: string, args: readonly string[], options?: { readonly timeoutMs?: number }) => Promise<{ readonly ok: boolean, readonly output: string, readonly seconds: string }>} */
-export function run(command, args, { timeoutMs = 0 } = {}) {
+/** Runs a command, in the repository unless told otherwise, and returns its output and how long it took.
+ * @type {(command: string, args: readonly string[], options?: { readonly timeoutMs?: number, readonly cwd?: string }) => Promise<{ readonly ok: boolean, readonly output: string, readonly seconds: string }>} */
+export function run(command, args, { timeoutMs = 0, cwd = root } = {}) {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
+    const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
     let output = '';
     const keep = (/** @type {Buffer} */ chunk) => (output += chunk.toString());
     child.stdout.on('data', keep);

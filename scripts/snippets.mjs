@@ -1,8 +1,8 @@
 // Code blocks of README.md and docs/: reads them, and compares what they print with the page.
-// A ```ts block is compiled and run; ```ts no-run is only compiled. A ```text output block shows what the ts block before it prints.
+// A ```ts block is compiled and run; ```ts no-run is only compiled; ```ts peer needs the libraries of site/peers. A ```text output block shows what the ts block before it prints.
 
 /** @typedef {{ readonly text: string, readonly from: number, readonly to: number }} Output Text on the page, and its place. */
-/** @typedef {{ readonly page: string, readonly line: number, readonly runs: boolean, readonly code: string, readonly output?: Output }} Snippet */
+/** @typedef {{ readonly page: string, readonly line: number, readonly runs: boolean, readonly peer: boolean, readonly code: string, readonly output?: Output }} Snippet */
 
 const fence = /^```(\w+)([^\n]*)\n(.*?)^```$/gms;
 
@@ -14,7 +14,7 @@ export function readSnippets(page, text) {
   for (const { index, 0: all, 1: language = '', 2: words = '', 3: body = '' } of text.matchAll(fence)) {
     const line = text.slice(0, index).split('\n').length;
     const flags = words.split(/\s+/);
-    if (language === 'ts') snippets.push({ page, line, runs: !flags.includes('no-run'), code: body });
+    if (language === 'ts') snippets.push({ page, line, runs: !flags.includes('no-run'), peer: flags.includes('peer'), code: body });
     if (language !== 'text' || !flags.includes('output')) continue;
     const last = snippets.pop();
     if (last?.runs !== true || last.output !== undefined)

@@ -15,6 +15,7 @@ const findSection = (code: string): string | undefined => page.split(/^## /m).fi
 describe('the advice of explanations', () => {
   test.each(Object.entries(adviceByCode))('%s is what docs/errors.md says', (code, advice) => {
     if (code === 'model-refused') expect(findSection('model-failed')).toContain(advice);
+    else if (code === 'empty-at-token-limit') expect(findSection('empty-response')).toContain(advice);
     else if (findRow(code) === undefined) expect(findSection(code)).toContain(`**What to do:** ${advice}`);
     else expect(findRow(code)).toContain(` | ${advice} |`);
   });

@@ -3,7 +3,8 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { drawReadme, picture } from '../scripts/picture.mjs';
+import { toAnchor } from '../scripts/pages.mjs';
+import { drawPicture, pictures } from '../scripts/picture.mjs';
 import { root, run } from '../scripts/run.mjs';
 import { readSnippets, replaceOutputs, trimOutput } from '../scripts/snippets.mjs';
 import { readEventFields } from './support/event-fields.ts';
@@ -11,17 +12,16 @@ import { readInterfaceFields } from './support/interface-fields.ts';
 import { sourcePreload, toImport } from './support/source-preload.ts';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root })];
+const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'AGENTS.md',
+  'skills/stepline/SKILL.md',
+  ...globSync('docs/**/*.md', { cwd: root }),
+];
 const withoutCode = (text: string): string =>
   text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]]/g, ''));
-
-/** The anchor that GitHub gives a heading. */
-const toAnchor = (heading: string): string =>
-  heading
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-');
 
 function findDeadLinks(page: string): readonly string[] {
   return [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
@@ -54,6 +54,13 @@ describe('the pages', () => {
     expect(globSync('docs/*.md', { cwd: root }).filter((page) => !readme.includes(`](${page})`))).toEqual([]);
   });
 
+  it('are all linked from another page, recipes too', () => {
+    const linked = new Set(
+      pages.flatMap((page) => [...read(page).matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => normalize(join(dirname(page), link)))),
+    );
+    expect(globSync('docs/**/*.md', { cwd: root }).filter((page) => !linked.has(page))).toEqual([]);
+  });
+
   it('name examples that exist, which begin with an agent and are numbered without a gap', () => {
     const examples = globSync('examples/*.ts', { cwd: root }).sort();
     expect(examples[0]).toBe('examples/01-agent.ts');
@@ -64,8 +71,6 @@ describe('the pages', () => {
 });
 
 describe('the README', () => {
-  const fromSources = ['--import', toImport(sourcePreload)];
-
   it('has at most 150 lines, and names the two commands', () => {
     const readme = read('README.md');
     expect(readme.split('\n').length - 1).toBeLessThanOrEqual(150);
@@ -77,13 +82,21 @@ describe('the README', () => {
     const [first] = readSnippets('README.md', read('README.md'));
     mkdirSync(join(root, '.cache'), { recursive: true });
     writeFileSync(join(root, '.cache/readme.ts'), first?.code ?? '');
-    const { output } = await run('node', [...fromSources, '.cache/readme.ts']);
+    const { output } = await run('node', ['--import', toImport(sourcePreload), '.cache/readme.ts']);
     expect(first?.output?.text).toBe(trimOutput(output));
   }, 30_000);
+});
 
-  it('has a picture of that run', async () => {
-    expect(read(picture), 'npm run snippets -- --update draws it again').toBe(await drawReadme(fromSources));
-  }, 30_000);
+describe('the pictures', () => {
+  it.each(pictures)(
+    '$file shows the run of its code on $page',
+    async (picture) => {
+      const drawn = await drawPicture(picture, ['--import', toImport(sourcePreload)]);
+      expect(read(picture.file), 'npm run snippets -- --update draws it again').toBe(drawn);
+      expect(read(picture.page)).toContain(`](${picture.page === 'README.md' ? picture.file : picture.file.slice('docs/'.length)})`);
+    },
+    30_000,
+  );
 });
 
 describe('an output on a page', () => {

@@ -211,7 +211,7 @@ describe('an agent', () => {
   const start = (): AgentState => AgentState.empty(ports).withUserMessage('Go.', { ids });
 
   test('may have a second ErrorPolicyCriterion: the stricter one ends the run, the first says how long to wait', async () => {
-    const strict = new ErrorPolicyCriterion<AgentState>(ErrorPolicy.stopOnAnyError(), new AgentErrorContextResolver());
+    const strict = ErrorPolicyCriterion.withPolicy<AgentState>(ErrorPolicy.stopOnAnyError());
     const end = await createAgent({ ...working(breaks), criteria: [strict] }).run(start());
     expect(getEnd(end)).toStrictEqual(['error', 1, 'ErrorPolicyCriterion#2']);
     const lenient = new ErrorPolicyCriterion<AgentState>(ErrorPolicy.ignoreToolErrors(), new AgentErrorContextResolver());

@@ -1,4 +1,5 @@
-// The package as a newcomer gets it: packed, installed into an empty project, with the README's first code block typed in.
+// The package as a newcomer gets it: packed, installed into an empty project, with the code of docs/getting-started.md and of the README
+// typed in.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,6 +37,26 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(project, { recursive: true, force: true });
+});
+
+describe('the page to get started with', () => {
+  const pageFile = 'docs/getting-started.md';
+  const blocks = readSnippets(pageFile, readFileSync(join(root, pageFile), 'utf8')).map(({ code, runs, output }) => ({
+    file: /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? '',
+    ...{ code, runs, output: output?.text },
+  }));
+
+  it('is a file in every step, and each prints what the page says, in this order', () => {
+    expect(blocks.map(({ file }) => file)).not.toContain('');
+    for (const { file, code } of blocks) writeFileSync(join(project, file), code);
+    for (const { file, output } of blocks.filter(({ runs }) => runs))
+      expect(runHere(process.execPath, '--disable-warning=ExperimentalWarning', file)).toBe(output);
+  });
+
+  it('leaves a session that the command line explains', () => {
+    const why = runHere(process.execPath, 'node_modules/.bin/stepline', 'why', 'ann-1', '--db', 'sessions.db');
+    expect(why).toContain('Completed in step 2: the model answered and called no tools.');
+  });
 });
 
 describe('the first code block of the README', () => {

@@ -3,8 +3,15 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { systemClock, systemIds } from '../lib/index.ts';
+import { findNodeProblem } from './find-node-problem.ts';
 import type { CliHost } from './host.ts';
 import { runCli } from './run-cli.ts';
+
+const nodeProblem = findNodeProblem(process.version);
+if (nodeProblem !== undefined) {
+  process.stderr.write(`${nodeProblem}\n`);
+  process.exit(1);
+}
 
 /** Exit code of a process that the user interrupts, by convention. */
 const interruptedCode = 130;

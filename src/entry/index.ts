@@ -30,6 +30,7 @@ export {
 } from '../continuation/index.ts';
 export type { CanResolveErrorContext, ErrorPolicyOptions, Failure } from '../errors/index.ts';
 export {
+  AgentErrorContextResolver,
   ClassifiedError,
   DamagedDataError,
   describeErrorType,
@@ -70,7 +71,6 @@ export type {
   Wait,
 } from '../step-by-step/index.ts';
 export {
-  AgentErrorContextResolver,
   AgentExecutionStarted,
   AgentFailed,
   AgentFinished,

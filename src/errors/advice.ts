@@ -10,6 +10,7 @@ type AdvisedCode =
   | 'context-overflow'
   | 'crash-loop'
   | 'criterion-failed'
+  | 'empty-at-token-limit'
   | 'empty-response'
   | 'hook-failed'
   | 'invalid-argument'
@@ -42,6 +43,8 @@ export const adviceByCode: Readonly<Record<AdvisedCode, string>> = {
   'context-overflow': 'Send fewer or shorter messages: add compaction(), or limit tool results with maxResultChars.',
   'crash-loop': 'Find out what ended the process, then resume or cancel the session.',
   'criterion-failed': 'Return an evaluation for every state, and never throw.',
+  /** An empty answer that used up all output tokens: another one would be empty too. */
+  'empty-at-token-limit': 'Raise settings.maxOutputTokens, or let the model reason less.',
   'empty-response': 'Make the instructions clearer, or let the error policy retry.',
   'hook-failed': 'Fix the hook as the message says, or raise its timeoutMs.',
   'invalid-argument': 'Change the call as the message says.',
@@ -102,6 +105,7 @@ const isAdvised = (code: string): code is AdvisedCode => Object.hasOwn(adviceByC
 /** Returns one thing to do about a failure. */
 export function getAdvice({ code, type, retryable = true, retried = false }: AdviceFacts): string {
   if (type === 'model' && !retryable && (!isAdvised(code) || code === 'model-failed')) return adviceByCode['model-refused'];
+  if (code === 'empty-response' && !retryable) return adviceByCode['empty-at-token-limit'];
   // An error without a code has only its kind.
   const known = isAdvised(code) && !(code === 'unclassified' && type !== 'unknown') ? code : codeByType[type];
   return (retried ? adviceAfterRetries[known] : undefined) ?? adviceByCode[known];

@@ -1,5 +1,7 @@
 export { DamagedDataError, InvalidArgumentError, SteplineError } from '../lib/index.ts';
 export { adviceAfterRetries, adviceByCode, getAdvice } from './advice.ts';
+export type { FailureState } from './agent-error-context-resolver.ts';
+export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 export { drawWaitMs } from './backoff.ts';
 export type { ClassifiedErrorOptions } from './classified-error.ts';
 export { ClassifiedError } from './classified-error.ts';

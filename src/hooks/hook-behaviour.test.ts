@@ -15,7 +15,7 @@ import {
   TokenUsageLimit,
   ToolCallPresenceCheck,
 } from '../continuation/index.ts';
-import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
+import { AgentErrorContextResolver, ErrorPolicy, ToolFailedError } from '../errors/index.ts';
 import type { GuardPoint, Hook, HookChange } from './index.ts';
 import { defineAnyCapability as defineCapability, guardHook, HookFailedError, HookPoint } from './index.ts';
 import type { Model, ModelOutcome, ModelRequest } from '../inference/index.ts';
@@ -23,7 +23,6 @@ import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import { Message, MessageStore, SectionName } from '../messages/index.ts';
 import type { RunOptions, StepByStep } from '../step-by-step/index.ts';
-import { AgentErrorContextResolver } from '../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseOptions } from '../tool-use/index.ts';

@@ -1,4 +1,3 @@
-export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 export { describeStatus } from './describe-status.ts';
 export { AlreadyAnsweredError } from './already-answered-error.ts';
 export { MessageRefusedError } from './message-refused-error.ts';

@@ -12,8 +12,7 @@ import {
   StopRequested,
   TokenUsageLimit,
 } from '../continuation/index.ts';
-import { ErrorPolicy } from '../errors/index.ts';
-import { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
+import { AgentErrorContextResolver, ErrorPolicy } from '../errors/index.ts';
 import type { Grant } from './grant.ts';
 import { listGranters, sumGrants } from './grant.ts';
 import type { RunState } from './run-state.ts';

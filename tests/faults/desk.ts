@@ -52,10 +52,10 @@ export async function getOnlyWait(runtime: EmbeddedRuntime): Promise<SessionWait
   return wait;
 }
 
-/** Waits until the session has a status. */
-export const waitForStatus = (runtime: EmbeddedRuntime, status: string): Promise<unknown> =>
+/** Waits until a session has a status. */
+export const waitForStatus = (runtime: EmbeddedRuntime, status: string, id: string = sessionId): Promise<unknown> =>
   until(async () => {
-    const session = await runtime.get(sessionId);
+    const session = await runtime.get(id);
     if (session.status !== status) throw new Error(`The session is ${session.status}.`);
   });
 

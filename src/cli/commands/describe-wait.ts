@@ -39,22 +39,27 @@ export function getAsked(wait: SessionWait, redactor: Redactor): { readonly args
   return wait.type === 'person' ? omitUndefined({ prompt: wait.prompt === undefined ? undefined : redactor.text(wait.prompt) }) : {};
 }
 
+const grantOptions = { steps: 'steps', tokens: 'tokens', wall: 'wall-ms', active: 'active-ms', cost: 'cost-usd' } as const;
+
 /** Writes the command that answers a wait. */
-export function toAnswerCommand({ sessionId, id, type, digest }: SessionWait): string | undefined {
+export function toAnswerCommand(wait: SessionWait): string {
+  const { sessionId, id, digest } = wait;
   const quote = (text: string): string => (/^[\w.:@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const target = `${quote(sessionId)} ${quote(id)}`;
-  switch (type) {
+  switch (wait.type) {
     case 'approval':
       return `stepline approve ${target} --digest ${digest}`;
+    case 'person':
+      if (wait.reason === 'crash-loop') return `stepline resume ${quote(sessionId)}`;
+      return `stepline answer ${target} --value <json>`;
     case 'client-tool':
     case 'unknown-call':
-    case 'person':
       return `stepline answer ${target} --value <json>`;
     case 'grant':
-      return `stepline grant ${quote(sessionId)} --steps <n>`;
+      return `stepline grant ${quote(sessionId)} --${grantOptions[wait.limit]} <n>`;
     case 'provider':
-      return undefined;
+      return `stepline resume ${quote(sessionId)}`;
     default:
-      return assertNever(type);
+      return assertNever(wait);
   }
 }

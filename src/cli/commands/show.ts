@@ -38,7 +38,7 @@ function toFacts({
   const version = agent.version === undefined ? '' : ` ${agent.version}`;
   return [
     ['session', id, 'bold'],
-    ['status', stopReason === undefined ? status : `${status} (${stopReason})`, getStatusStyle(status)],
+    ['status', stopReason === undefined || stopReason === status ? status : `${status} (${stopReason})`, getStatusStyle(status)],
     ['agent', `${agent.id}${version} (fingerprint ${agent.fingerprint})`],
     ['tenant', tenant],
     ['owner', owner],

@@ -29,12 +29,11 @@ function toWaitFacts(session: Session, wait: SessionWait, { output, clock }: Com
 /** Renders a wait with the command that answers it. */
 export function renderWait(session: Session, wait: SessionWait, context: CommandContext): string {
   const { style } = context.output.page;
-  const command = toAnswerCommand(wait);
   // The command is not broken into lines: it is there to be copied.
   return [
     `${style('yellow', toLine(describeWait(wait)))} in session ${toLine(wait.sessionId)}`,
     renderFacts(context.output.page, toWaitFacts(session, wait, context), '  '),
-    ...(command === undefined ? [] : [`  ${style('cyan', toLine(command))}`]),
+    `  ${style('cyan', toLine(toAnswerCommand(wait)))}`,
   ].join('\n');
 }
 

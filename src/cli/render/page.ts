@@ -11,11 +11,15 @@ export interface Page {
 /** Cuts a line to the page. */
 export const fitLine = ({ width }: Page, line: string): string => (width === undefined ? line : cut(line, width));
 
-/** Renders foreign text as paragraphs of the page. */
+/** Renders foreign text as paragraphs of the page. A line that is wrapped keeps its indentation. */
 export function renderText({ width }: Page, text: string, indent = ''): string {
   return toLines(text)
-    .flatMap((line) => (width === undefined ? [line] : wrap(line, Math.max(20, width - getWidth(indent)))))
-    .map((line) => `${indent}${line}`.trimEnd())
+    .flatMap((line) => {
+      const own = /^ */.exec(line)?.[0] ?? '';
+      const before = `${indent}${own}`;
+      const lines = width === undefined ? [line.slice(own.length)] : wrap(line.slice(own.length), Math.max(20, width - getWidth(before)));
+      return lines.map((each) => `${before}${each}`.trimEnd());
+    })
     .join('\n');
 }
 

@@ -1,5 +1,6 @@
 // The store that a command is about.
-import { globSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { usageError } from '../failures.ts';
 
 /** Place of a store. */
@@ -25,9 +26,19 @@ export function parseLocation(db: string, schema: string = defaultSchema): Store
   return /^postgres(?:ql)?:\/\//i.test(db) ? { type: 'postgres', url: db, schema } : { type: 'sqlite', path: db };
 }
 
+/** Lists .stepline/*.db. Not with globSync, which older releases of Node lack: they must get as far as being told that they are too old. */
+function listStores(cwd: string): readonly string[] {
+  try {
+    const names = readdirSync(join(cwd, '.stepline')).filter((name) => name.endsWith('.db'));
+    return names.map((name) => join('.stepline', name)).toSorted();
+  } catch {
+    return [];
+  }
+}
+
 /** Finds the only file in .stepline. */
 function findDefault(cwd: string): string {
-  const found = globSync('.stepline/*.db', { cwd }).toSorted();
+  const found = listStores(cwd);
   const [only] = found;
   if (only === undefined)
     throw usageError('Which store? Pass --db <file or postgres URL>, or set STEPLINE_DB. There is no .stepline/*.db here.');

@@ -1,5 +1,5 @@
-import type { CanResolveErrorContext, ErrorPolicy } from '../../errors/index.ts';
-import { ErrorContext, ErrorHandlingDecision } from '../../errors/index.ts';
+import type { CanResolveErrorContext, ErrorPolicy, FailureState } from '../../errors/index.ts';
+import { AgentErrorContextResolver, ErrorContext, ErrorHandlingDecision } from '../../errors/index.ts';
 import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
@@ -20,6 +20,11 @@ export class ErrorPolicyCriterion<State> extends BuiltInCriterion<State> {
     this.policy = policy;
     this.#resolver = resolver;
     this.#noErrors = Object.freeze(this.#judge(ErrorContext.none()));
+  }
+
+  /** Judges any state of the loop by this policy. */
+  static withPolicy<State extends FailureState>(policy: ErrorPolicy, options: CriterionOptions = {}): ErrorPolicyCriterion<State> {
+    return new ErrorPolicyCriterion<State>(policy, new AgentErrorContextResolver(), options);
   }
 
   override explain(state: State, findings: Findings = {}): ContinuationEvaluation {

@@ -9,10 +9,9 @@ import {
   toStopEvaluation,
 } from '../../continuation/index.ts';
 import type { ErrorHandling } from '../../errors/index.ts';
-import { classifyError, ErrorPolicy } from '../../errors/index.ts';
+import { AgentErrorContextResolver, classifyError, ErrorPolicy } from '../../errors/index.ts';
 import type { MessageStore } from '../../messages/index.ts';
 import { SectionName, Usage } from '../../messages/index.ts';
-import { AgentErrorContextResolver } from '../agent-error-context-resolver.ts';
 import type { Candidate } from '../candidate.ts';
 import type { Execution } from '../execution.ts';
 import { getJudgingTime } from '../execution.ts';

@@ -1,12 +1,31 @@
-import type { CanResolveErrorContext, Failure } from '../errors/index.ts';
-import { ErrorContext, ErrorHandlingDecision } from '../errors/index.ts';
-import type { RunState } from './run-state.ts';
+import type { CanResolveErrorContext } from './error-context.ts';
+import { ErrorContext } from './error-context.ts';
+import { ErrorHandlingDecision } from './error-handling-decision.ts';
+import type { Failure } from './failure.ts';
+
+/** A recorded step, as far as failures are counted by it. */
+interface CountedStep {
+  readonly timing: { readonly endedAt: number };
+  readonly handling?: { readonly decision: ErrorHandlingDecision; readonly consecutiveFailures: number; readonly totalFailures: number };
+}
+
+/** A state whose failures can be read: any state of the loop. */
+export interface FailureState {
+  readonly currentStep?: { readonly errors: readonly Failure[] } | undefined;
+  readonly info: { readonly updatedAt: number };
+  readonly execution: {
+    readonly results: { readonly last: CountedStep | undefined; at(index: number): CountedStep | undefined };
+    readonly judgedStep?: unknown;
+    readonly failedSteps: number;
+    readonly outage?: { readonly spanMs?: number | undefined } | undefined;
+  };
+}
 
 /** Facts about the failures in a row, up to the step being judged or the last one recorded. */
 type FailureCounts = Pick<ErrorContext, 'consecutiveFailures' | 'totalFailures' | 'failureSpanMs'>;
 
 // Only an unbroken run of failures that were handled by retry counts; an ignored one restarts the count.
-function countFailures({ execution, info }: RunState, now: number = info.updatedAt): FailureCounts {
+function countFailures({ execution, info }: FailureState, now: number = info.updatedAt): FailureCounts {
   const { results, judgedStep, failedSteps, outage } = execution;
   const last = results.last?.handling;
   const getEndTime = (stepsBack: number): number | undefined => results.at(-stepsBack)?.timing.endedAt;
@@ -22,9 +41,9 @@ function countFailures({ execution, info }: RunState, now: number = info.updated
 }
 
 /** Reads failures from any state of the loop: those of the step being judged, else of the last one recorded. */
-export class AgentErrorContextResolver implements CanResolveErrorContext<RunState> {
+export class AgentErrorContextResolver implements CanResolveErrorContext<FailureState> {
   resolve(
-    state: RunState,
+    state: FailureState,
     { remainingMs, now }: { readonly remainingMs?: number | undefined; readonly now?: number | undefined } = {},
   ): ErrorContext | readonly ErrorContext[] {
     const errors = state.currentStep?.errors ?? [];
