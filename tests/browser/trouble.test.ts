@@ -205,6 +205,8 @@ describe('a page', () => {
     site.open('half');
     await site.start('worker');
     await talk.waitForStatus('Completed');
-    await talk.why.getByText('A process ended in step 1; another one went on.').waitFor();
+    const words = 'The worker ended; another one took over and resumed step 1.';
+    await talk.why.getByText(words).waitFor();
+    await talk.waitForText(words);
   });
 });
