@@ -144,6 +144,34 @@ describe('a page', () => {
     expect((await site.request<{ sessions: unknown[] }>('/sessions')).sessions).toHaveLength(1);
   });
 
+  it('lists more sessions than a server sends at once', async () => {
+    const site = await openSite();
+    for (let n = 0; n < 9; n += 1) await Promise.all(Array.from({ length: 25 }, () => site.newSession()));
+    const page = await (await openTabs()).open(site.url);
+    const links = page.getByRole('navigation', { name: 'Sessions' }).locator('.session-link');
+    await expect.poll(() => links.count()).toBe(50);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => links.count()).toBe(200);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => links.count()).toBe(225);
+    await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
+  });
+
+  it('says on a small phone that it is offline, beside the button Why', async () => {
+    const site = await openSite();
+    const tabs = await openTabs({ viewport: { width: 320, height: 640 } });
+    tabs.allow(/ERR_INTERNET_DISCONNECTED/);
+    const talk = await openSession(tabs, site, await site.newSession('refund 17'));
+    await talk.waitForStatus('Waiting for approval');
+    await tabs.context.setOffline(true);
+    await talk.waitForStatus('Offline');
+    const [right, left] = (await talk.page.evaluate(
+      `[document.querySelector('.connection').getBoundingClientRect().right, document.querySelector('.why-button').getBoundingClientRect().left]`,
+    )) as [number, number];
+    expect(right).toBeLessThan(left);
+    await tabs.context.setOffline(false);
+  });
+
   it('sends a suggestion by a click', async () => {
     const site = await openSite();
     const page = await (await openTabs()).open(site.url);
@@ -177,6 +205,8 @@ describe('a page', () => {
     site.open('half');
     await site.start('worker');
     await talk.waitForStatus('Completed');
-    await talk.why.getByText('A process ended in step 1; another one went on.').waitFor();
+    const words = 'The worker ended; another one took over and resumed step 1.';
+    await talk.why.getByText(words).waitFor();
+    await talk.waitForText(words);
   });
 });
