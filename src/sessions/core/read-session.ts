@@ -7,7 +7,6 @@ import type { ReplayedLog } from './entries.ts';
 import { readStored, replay } from './entries.ts';
 import type { SessionFacts } from './session.ts';
 import { readHeader, toFacts } from './session.ts';
-import { UnknownSessionError } from './unknown-session-error.ts';
 
 /** Finds the kind of states that a session has, by its agent and the name of the kind. Throws if it is unknown. */
 export type FindStates = (agentName: string, kind: string) => StateType;
@@ -31,13 +30,6 @@ export function toReadSession({ header, entries, effects, head }: StoredSession,
     if (kind !== states.kind) throw new WrongKindError(states.kind, kind);
     return { facts: toFacts(header), states, ...replay(entries, states), isOpen: header.isOpen, head, effects };
   });
-}
-
-/** Reads a session. Throws if there is none, or if it was deleted. */
-export async function readSession(reader: SessionReader, sessionId: string, findStates: FindStates): Promise<ReadSession> {
-  const stored = await reader.load(sessionId);
-  if (stored === undefined) throw new UnknownSessionError(sessionId);
-  return toReadSession(stored, findStates);
 }
 
 /** Resting state of a session. */
