@@ -217,6 +217,14 @@ describe('an answer that was not asked for', () => {
     expect([allowed.at(-1)?.type, site.count('pay 1')]).toEqual(['RUN_FINISHED', 1]);
   });
 
+  it('runs nothing: two answers to one interrupt', async () => {
+    const site = await openAgUiSite();
+    const { asked } = await askToPay(site);
+    const refused = await site.post({ threadId: 'one', resume: [approve(first(asked)), reject(first(asked), 'no')] });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('Answer each interrupt once.')]);
+    expect([site.count('pay 1'), (await site.runtime.get('one')).status]).toEqual([0, 'waiting']);
+  });
+
   it('runs nothing: a payload that decides nothing', async () => {
     const site = await openAgUiSite();
     const { asked } = await askToPay(site);

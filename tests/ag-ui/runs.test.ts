@@ -226,6 +226,17 @@ describe('a run over AG-UI', () => {
     for (const { events } of [run, reloaded]) expect(JSON.stringify(events)).not.toMatch(/hunter2|tok-secret/);
   });
 
+  it('sends a message once, however often and from wherever it comes, and refuses another one under its id', async () => {
+    const site = await openAgUiSite();
+    const ask = async (content: unknown) => (await readEvents(await site.post({ messages: [{ id: 'm', role: 'user', content }] }))).at(-1);
+    for (const end of await Promise.all(Array.from({ length: 5 }, () => ask('say Once')))) expect(end).toMatchObject({ result: 'Once' });
+    expect(await ask('say Twice')).toMatchObject({ type: 'RUN_ERROR', code: 'invalid-argument' });
+    const picture = { type: 'image', source: { type: 'url', value: 'https://a.example/b.png' } };
+    expect(await ask([{ type: 'text', text: 'say Once' }, picture])).toMatchObject({ type: 'RUN_ERROR', code: 'invalid-argument' });
+    expect(await ask([{ type: 'text', text: 'say Once' }])).toMatchObject({ result: 'Once' });
+    expect((await site.runtime.list()).sessions).toMatchObject([{ executions: 1 }]);
+  });
+
   it('takes pictures and files in a message, and skips parts that it cannot use', async () => {
     const site = await openAgUiSite();
     const content = [

@@ -2,14 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/lib/index.ts';
 import { createFakeClock } from '../../src/lib/index.ts';
+import { toChannelName } from '../../src/broadcasting/pusher/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
 import { createConformanceAgents } from '../../src/testing/index.ts';
 import type { ViewWait } from '../../src/ui/index.ts';
-import { bob } from '../http/stage.ts';
+import { ann, bob } from '../http/stage.ts';
 import type { Page } from './pages.ts';
 import { by, createGate, openPlace, openPusherPage, startSession } from './pages.ts';
 import type { MirrorOptions } from './stage.ts';
-import { until } from './stage.ts';
+import { authorizedBy, openClient, until } from './stage.ts';
 
 /** The agents of a site, and what they have done. */
 function createAgents(clock?: Clock) {
@@ -59,6 +60,27 @@ async function ask(text = 'pay 1; say Paid', { clock, ...options }: Partial<Mirr
   await place.site.runtime.send('one', text, { by, until: 'accepted' });
   return { place, page, ...desk };
 }
+
+describe('an approval over a channel', () => {
+  it('is shown as the server has published it, whatever another page on the channel sends', async () => {
+    const { place, page } = await ask();
+    await waitsShown(page);
+    const before = page.view.current.view;
+    const other = openClient(place.server, authorizedBy(place.site, ann));
+    const channel = other.subscribe(toChannelName('one'));
+    const heard: string[] = [];
+    openClient(place.server, authorizedBy(place.site, bob))
+      .subscribe(toChannelName('one'))
+      .bind_global((event: string) => void heard.push(event));
+    await until(() => expect([channel.subscribed, heard]).toEqual([true, ['pusher:subscription_succeeded']]));
+    const data = { ...first(page), args_summary: 'amount: 0' };
+    const envelope = { event: 'agent.tool.approval_requested', session_id: 'one', seq: 999, data };
+    channel.trigger('client-agent.tool.approval_requested', envelope);
+    await until(() => expect(heard).toHaveLength(2));
+    await page.clock.advance(1_000);
+    expect(page.view.current.view).toEqual(before);
+  });
+});
 
 describe('an approval over a channel is answered', () => {
   it('after a reload', async () => {

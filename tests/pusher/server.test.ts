@@ -145,6 +145,7 @@ describe('a connection', () => {
   it.each([
     ['/app/unknown?protocol=7', 4001],
     ['/other/key-1?protocol=7', 4005],
+    ['//', 4005],
     ['/app/key-1?protocol=1', 4007],
     ['/app/key-1', 4008],
   ])('to %s is closed with %i', async (path, code) => {

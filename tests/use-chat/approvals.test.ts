@@ -170,6 +170,18 @@ describe('an approval', () => {
     expect([runs, later]).toEqual([[], [5]]);
   });
 
+  it('is not given if the same message denies it', async () => {
+    const { site, page, runs, id } = await openAsking();
+    const respond = (approved: boolean) => ({ type: 'tool-pay', toolCallId: 'x', state: 'approval-responded', approval: { id, approved } });
+    const message = { id: page.lastMessage?.id, role: 'assistant' };
+    const both = await site.request('POST', '', { id: 'c1', messages: [{ ...message, parts: [respond(true), respond(false)] }] });
+    expect([both.status, await both.text()]).toEqual([400, expect.stringContaining('both given and denied')]);
+    expect(runs).toEqual([]);
+    const twice = await site.request('POST', '', { id: 'c1', messages: [{ ...message, parts: [respond(true), respond(true)] }] });
+    expect([twice.status, (await twice.text()).includes('Done.')]).toEqual([200, true]);
+    expect(runs).toEqual([5]);
+  });
+
   it('is not given if some of the arguments were hidden', async () => {
     const secret = { toolCalls: [{ name: 'pay', args: { euros: 5, password: 'hunter2hunter2' } }] };
     const { page, runs, id } = await openAsking([secret, 'Done.']);

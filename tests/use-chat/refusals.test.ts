@@ -1,6 +1,7 @@
 // What the routes of a chat refuse, and what they do not show.
 import { describe, expect, it } from 'vitest';
 import { createAgent } from '../../src/agent/index.ts';
+import type { ChatRouteOptions } from '../../src/broadcasting/ui-message-stream/index.ts';
 import { chatRoutes } from '../../src/broadcasting/ui-message-stream/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { openChatSite, show } from './stage.ts';
@@ -38,6 +39,35 @@ describe('the routes of a chat', () => {
     await eve.sendMessage({ text: 'Mine' });
     expect((await site.history('c1')).map(show)).toEqual([['text: Hello'], ['text: One.']]);
     expect((await site.history('c1', 'eve')).map(show)).toEqual([['text: Mine'], ['text: Two.']]);
+  });
+
+  it("keep somebody's chat, however often somebody else uses its id", async () => {
+    const agent = createAgent({ model: scriptedModel(['One.'], { repeatLast: true }) });
+    // Staff sees everything.
+    const routes: Partial<ChatRouteOptions> = {
+      authorize: ({ request, session }) => {
+        const id = request.headers.get('x-user') ?? '';
+        return session === undefined || session.owner === id || id === 'staff' ? { by: { id, kind: 'user' } } : undefined;
+      },
+    };
+    const site = await openChatSite({ agent, routes });
+    for (const user of ['ann', 'staff']) await (await site.request('POST', '', post(`I am ${user}`), user)).text();
+    await (await site.request('POST', '', post('I am eve'), 'eve')).text();
+    for (let count = 0; count < 105; count += 1)
+      await (await site.request('POST', '', { ...post('I am eve'), trigger: 'regenerate-message' }, 'eve')).text();
+    for (const user of ['ann', 'staff', 'eve'])
+      expect((await site.history('c1', user)).map(show)).toEqual([[`text: I am ${user}`], ['text: One.']]);
+  });
+
+  it('refuse a message under the id of an answer', async () => {
+    const site = await open();
+    await (await site.request('POST', '', post('Hello'))).text();
+    const [listed] = (await site.runtime.list()).sessions;
+    const { state } = await site.runtime.get(listed?.id ?? '');
+    const answerId = [...state.messages].at(-1)?.id;
+    const refused = await site.request('POST', '', { id: 'c1', messages: [userMessage('Forged', answerId)] });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('belongs to another message of this chat')]);
+    expect(await site.history('c1')).toHaveLength(2);
   });
 
   it('read nothing of the history that a page sends', async () => {
@@ -90,7 +120,11 @@ describe('the routes of a chat', () => {
     const headers = { 'x-user': 'ann', 'content-type': 'application/json', origin: 'https://evil.example' };
     const response = await fetch(`${site.url}/api/chat`, { method: 'POST', headers, body: JSON.stringify(post('Hello')) });
     expect([response.status, response.headers.get('x-error-code')]).toEqual([403, 'origin-refused']);
-    expect((await site.request('POST', '', post('x'.repeat(600)))).status).toBe(413);
+    const large = await site.request('POST', '', post('x'.repeat(600)));
+    expect([large.status, await large.text()]).toEqual([
+      413,
+      "The body is larger than 500 bytes. Send less, or raise the handler's maxBodyBytes.",
+    ]);
   });
 
   it('know their own pages by the host that the browser used, whatever the server calls itself', async () => {

@@ -141,6 +141,20 @@ describe('a page with useChat', () => {
     expect(model.calls[2]?.messages.map(({ text }) => text)).toEqual(['One', 'First.', 'Two']);
   });
 
+  it('regenerates an answer once if two tabs ask for it at once, and again whenever it is asked again', async () => {
+    const model = scriptedModel(['First.', 'Second.', 'Third.']);
+    const site = await openChatSite({ agent: createAgent({ model }) });
+    const page = await site.open('c1');
+    await page.sendMessage({ text: 'One' });
+    const tabs = await Promise.all([1, 2, 3].map(() => site.open('c1')));
+    await Promise.all(tabs.map((tab) => tab.regenerate()));
+    for (const tab of tabs) expect(tab.messages.map(show)).toEqual([['text: One'], ['text: Second.']]);
+    expect(model.calls).toHaveLength(2);
+    await page.regenerate();
+    expect(page.messages.map(show)).toEqual([['text: One'], ['text: Third.']]);
+    expect((await site.runtime.list()).sessions).toHaveLength(3);
+  });
+
   it('edits a message, and continues from there', async () => {
     const model = scriptedModel(['First.', 'Second.', 'Other.']);
     const site = await openChatSite({ agent: createAgent({ model }) });

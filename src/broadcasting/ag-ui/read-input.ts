@@ -76,6 +76,18 @@ function readMessage(fields: Fields): InputMessage {
   return { id: readId(fields, 'id'), content };
 }
 
+/** Reads the answers. Two to one interrupt contradict each other, or one of them is too many. */
+function readAnswers(body: Fields): readonly ResumeEntry[] {
+  const entries = readList(body, 'resume').map(readResume);
+  const ids = new Set<string>();
+  for (const { interruptId } of entries) {
+    if (ids.has(interruptId))
+      throw new InvalidArgumentError(`resume answers the interrupt ${describeValue(interruptId)} twice. Answer each interrupt once.`);
+    ids.add(interruptId);
+  }
+  return entries;
+}
+
 /** Reads the body of a request. */
 export function readInput(body: Fields): RunInput {
   const messages = readList(body, 'messages');
@@ -87,7 +99,7 @@ export function readInput(body: Fields): RunInput {
     runId: readId(body, 'runId'),
     ...(last?.['role'] === 'user' && { message: readMessage(last) }),
     toolAnswers: messages.slice(lastOther + 1).map(readToolAnswer),
-    resume: readList(body, 'resume').map(readResume),
+    resume: readAnswers(body),
     knownIds: new Set(ids),
   };
 }

@@ -1,8 +1,8 @@
 // What a request does to its session.
 // D1. Answers have an effect only if everything that is waited for is answered; a message has none while something is waited for.
 // D2. A message is sent once, however often the page sends it.
-import type { JsonObject } from '../../lib/index.ts';
-import { InvalidArgumentError, listAll, readField } from '../../lib/index.ts';
+import type { Json, JsonObject } from '../../lib/index.ts';
+import { InvalidArgumentError, jsonEquals, listAll, readField } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { Actor, Session, SessionWait } from '../../sessions/index.ts';
 import { MessageRefusedError } from '../../step-by-step/index.ts';
@@ -45,8 +45,10 @@ function findNewMessage({ state }: Session, message: InputMessage | undefined): 
   const sent = Message.user(message.content, { id: message.id });
   const known = state.messages.find(({ id }) => id === sent.id);
   if (known === undefined) return sent;
-  if (known.isUser() && known.text === sent.text) return undefined;
-  throw new InvalidArgumentError(`Message "${message.id}" was sent before with another text. Send the new text under another id.`);
+  // Holds: parts of messages are JSON.
+  const [was, is] = [known.parts, sent.parts] as unknown as readonly [Json, Json];
+  if (known.isUser() && jsonEquals(was, is)) return undefined;
+  throw new InvalidArgumentError(`Message "${message.id}" was sent before with another content. Send the new content under another id.`);
 }
 
 /** Chooses the answers that have an effect, and what is still to be answered. */

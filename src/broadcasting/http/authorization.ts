@@ -97,6 +97,12 @@ export class Gate {
     throw new NotAllowedError(action, answer?.reason);
   }
 
+  /** Returns the author of a session that this request would create; undefined if it may not. */
+  async findCreator(request: Request): Promise<Actor | undefined> {
+    const answer = await this.#authorize({ request, action: 'create' });
+    return isAllowed(answer) ? answer.by : undefined;
+  }
+
   /** True if the caller may get a session. */
   async isVisible(request: Request, session: SessionFacts): Promise<boolean> {
     return isAllowed(await this.#authorize({ request, action: 'get', session }));

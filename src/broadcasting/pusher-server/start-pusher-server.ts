@@ -61,6 +61,9 @@ const versions = ['5', '6', '7'];
 /** Bytes that wait for a slow page before it is given up. */
 const maxBufferedBytes = 4_000_000;
 
+const parseAddress = (address: string): URL | undefined =>
+  URL.canParse(address, 'http://host') ? new URL(address, 'http://host') : undefined;
+
 class Host {
   readonly #settings: Settings;
   readonly #apps: readonly HostedApp[];
@@ -79,10 +82,11 @@ class Host {
 
   /** Takes the connection of a page. */
   connect(socket: WebSocket, address: string): void {
-    const url = new URL(address, 'http://host');
-    const [, key] = /^\/app\/([^/]+)$/.exec(url.pathname) ?? [];
+    // Whatever cannot be read is an unknown path.
+    const url = parseAddress(address);
+    const [, key] = /^\/app\/([^/]+)$/.exec(url?.pathname ?? '') ?? [];
     const hosted = this.#apps.find(({ app }) => app.key === key);
-    const problem = this.#findProblem(key, hosted, url.searchParams.get('protocol'));
+    const problem = this.#findProblem(key, hosted, url?.searchParams.get('protocol') ?? null);
     if (hosted === undefined || problem !== undefined) refuseSocket(socket, problem ?? problems.unknownApp);
     else this.#accept(socket, hosted);
   }

@@ -1,6 +1,7 @@
 // The channel of a session, over a client of the Pusher protocol.
 // Owns:     one subscription, and what it says about the connection.
 // Does not: connect, or decide what is done while it is down.
+// P1. Only what the server has published counts. Another page on the channel could show somebody arguments that nobody asked about.
 import { describeValue, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { ChannelListener, Envelope, EnvelopeChannel } from '../index.ts';
 import { isUsableName, toChannelName } from './channel-name.ts';
@@ -29,6 +30,9 @@ export interface EchoLike {
   readonly connector: { readonly pusher: PusherLike };
 }
 
+/** True for events of other pages: the protocol lets them send no others. */
+const isOfPage = (event: string): boolean => event.startsWith('client-');
+
 const isOwnEnvelope = (sessionId: string, data: unknown): data is Envelope =>
   isRecord(data) && typeof data['event'] === 'string' && isRecord(data['data']) && data['session_id'] === sessionId;
 
@@ -40,7 +44,7 @@ function listen(pusher: PusherLike, sessionId: string, listener: ChannelListener
   const onEvent = (event: string, data: unknown): void => {
     if (event === 'pusher:subscription_succeeded') listener.onUp();
     else if (event === 'pusher:subscription_error') listener.onDown();
-    else if (isOwnEnvelope(sessionId, data)) listener.onEnvelope(data);
+    else if (!isOfPage(event) && isOwnEnvelope(sessionId, data)) listener.onEnvelope(data);
   };
   const onState = (): void => {
     if (pusher.connection.state !== 'connected') listener.onDown();

@@ -6,6 +6,6 @@ export class BodyTooLargeError extends SteplineError {
   readonly code = 'body-too-large';
 
   constructor(maxBytes: number) {
-    super(`The body is larger than ${maxBytes} bytes. Send less, or raise maxBodyBytes of createSessionHandler().`);
+    super(`The body is larger than ${maxBytes} bytes. Send less, or raise the handler's maxBodyBytes.`);
   }
 }

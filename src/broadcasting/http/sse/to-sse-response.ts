@@ -1,6 +1,7 @@
 // Responses of server-sent events.
 // E1. The id of an event is its number, on its last part: whoever reconnects gets an event whole or not at all.
 // E2. Nothing is read ahead for a reader that does not read.
+// E3. A reader that leaves is not an error.
 import type { Envelope } from '../../index.ts';
 import type { EnvelopeGroup } from './event-stream.ts';
 
@@ -38,6 +39,7 @@ export function toSseResponse<Item>(
 ): Response {
   const encoder = new TextEncoder();
   const { retryMs } = options;
+  let hasLeft = false;
   const body = new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
@@ -46,6 +48,8 @@ export function toSseResponse<Item>(
       pull: async (controller) => {
         try {
           const next = await items.next();
+          // Nothing can be written any more.
+          if (hasLeft) return;
           if (next.done === true) {
             options.leave();
             controller.close();
@@ -53,6 +57,7 @@ export function toSseResponse<Item>(
           }
           controller.enqueue(encoder.encode(write(next.value)));
         } catch (error) {
+          if (hasLeft) return;
           options.onError(error);
           options.leave();
           // The reader reconnects, and gets a response that says what is wrong.
@@ -60,6 +65,7 @@ export function toSseResponse<Item>(
         }
       },
       cancel: () => {
+        hasLeft = true;
         options.leave();
         // A source that waits to be read would never find out.
         void items.return?.().catch(() => undefined);

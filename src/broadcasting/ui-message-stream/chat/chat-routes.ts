@@ -101,7 +101,7 @@ async function post(call: Call): Promise<Response> {
   const given = readPost(body);
   if (given.type === 'answers') return answer(call, given);
   const session = await findChat(services, request, given.chatId);
-  const sender = { services, request, body };
+  const sender = { services, request, body, chatId: given.chatId };
   const sent = given.type === 'regenerate' ? await regenerate(sender, given.messageId, session) : await sendMessage(sender, given, session);
   if (isSent(sent)) return stream(call, (signal) => followNext(services, { ...sent, signal }));
   return stream(call, (signal) => follow(services, { ...sent, signal }));

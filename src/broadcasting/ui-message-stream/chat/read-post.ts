@@ -61,6 +61,22 @@ function readOutput(part: EventFields): readonly OutputAnswer[] {
   return state === 'output-error' ? [{ toolCallId, errorText: typeof errorText === 'string' ? errorText : '' }] : [];
 }
 
+/** Reads decisions, each once. Throws if two contradict each other. */
+function readApprovals(parts: readonly EventFields[]): readonly ApprovalAnswer[] {
+  const byId = new Map<string, ApprovalAnswer>();
+  for (const answer of parts.flatMap(readApproval)) {
+    if (byId.get(answer.id)?.isApproved === !answer.isApproved)
+      throw new InvalidArgumentError(`The approval ${describeValue(answer.id)} is both given and denied in one message. Send one answer.`);
+    byId.set(answer.id, answer);
+  }
+  return [...byId.values()];
+}
+
+/** Reads outputs. Of several of one call the last counts. */
+const readOutputs = (parts: readonly EventFields[]): readonly OutputAnswer[] => [
+  ...new Map(parts.flatMap(readOutput).map((answer) => [answer.toolCallId, answer] as const)).values(),
+];
+
 /** Reads the body that the transport of the AI SDK sends. */
 export function readPost(body: EventFields): ChatPost {
   const chatId = parseId('id', body['id']);
@@ -81,8 +97,8 @@ export function readPost(body: EventFields): ChatPost {
     chatId,
     messageId,
     steps: known.filter(({ type }) => type === 'step-start').length,
-    approvals: known.flatMap(readApproval),
-    outputs: known.flatMap(readOutput),
+    approvals: readApprovals(known),
+    outputs: readOutputs(known),
     edits: isRecord(edits) ? edits : {},
   };
 }

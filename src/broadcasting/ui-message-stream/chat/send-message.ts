@@ -1,9 +1,9 @@
 // Messages of a page: new ones, edited ones, and those to be answered again.
 // K1. A message that is sent twice is answered once: its id is the id of the request.
 // K2. Editing a message and answering it again leave the session as it is, and continue in a fork from before that message, under the same
-//     chat id. What the old session was doing is cancelled.
+//     chat id. What the old session was doing is cancelled. Asked for twice at once, in two tabs for example, it is done once.
 import type { Json, JsonObject } from '../../../lib/index.ts';
-import { isRecord, jsonEquals, readField, sha256 } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord, jsonEquals, readField, sha256 } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { Message, readContentPart } from '../../../messages/index.ts';
 import type { Actor, NewSession, Session, StoredEvent } from '../../../sessions/index.ts';
@@ -12,7 +12,7 @@ import { getName } from '../event-fields.ts';
 import type { AnswerPlace } from './answer-places.ts';
 import { listAnswers } from './answer-places.ts';
 import type { ChatServices } from './chat-options.ts';
-import { findChat, toChatTag } from './find-chat.ts';
+import { findChat, toChatTags, toOwnTag } from './find-chat.ts';
 import type { ChatPost } from './read-post.ts';
 
 /** A page that sends something, and the body of its request. */
@@ -20,6 +20,7 @@ interface Sender {
   readonly services: ChatServices;
   readonly request: Request;
   readonly body: JsonObject;
+  readonly chatId: string;
 }
 
 /** A message that was stored, and the end of its run. */
@@ -31,17 +32,24 @@ export interface SentMessage {
   readonly rest: Promise<unknown>;
 }
 
-const withTag = ({ tags = [], ...session }: NewSession, tag: string): NewSession => ({ ...session, tags: [...new Set([...tags, tag])] });
+/** The answer to a message that was sent before. */
+export interface FoundAnswer {
+  readonly sessionId: string;
+  readonly place: AnswerPlace;
+}
 
-/** The id of the first session of somebody's chat: two requests at once make one session. */
-const toSessionId = (chatId: string, { kind, id }: Actor): string => `chat-${sha256(JSON.stringify([kind, id, chatId])).slice(0, 32)}`;
+const withTags = ({ tags = [], ...session }: NewSession, more: readonly string[]): NewSession => ({
+  ...session,
+  tags: [...new Set([...tags, ...more])],
+});
 
-async function createSession({ services, request, body }: Sender, chatId: string): Promise<Session> {
+async function createSession({ services, request, body, chatId }: Sender): Promise<Session> {
   const { runtime, gate, newSession } = services;
   const { by } = await gate.check({ request, action: 'create' });
-  const wishes = withTag(await newSession({ request, action: 'create', by, body }), toChatTag(chatId));
+  const wishes = withTags(await newSession({ request, action: 'create', by, body }), toChatTags(chatId, by));
   try {
-    return await runtime.create({ id: toSessionId(chatId, by), ...wishes }, { by });
+    // Two requests at once make one session.
+    return await runtime.create({ id: toOwnTag(chatId, by), ...wishes }, { by });
   } catch (error) {
     const code = readField(error, 'code');
     if (wishes.id !== undefined || (code !== 'session-conflict' && code !== 'session-deleted')) throw error;
@@ -63,16 +71,29 @@ async function cancelSource({ services: { runtime, gate }, request }: Sender, so
   await runtime.cancel(source.id, 'The conversation continues from an earlier message.', { by, until: 'accepted' }).catch(() => undefined);
 }
 
+/** A message that is to be answered again, with this content. */
+interface RepeatedMessage {
+  readonly place: AnswerPlace;
+  readonly content: readonly ContentPart[];
+}
+
 /** Makes a session as it was before a message, for the same chat. */
-async function forkBefore(sender: Sender, source: Session, { message }: AnswerPlace): Promise<Session> {
-  const { services, request, body } = sender;
+async function forkBefore(sender: Sender, source: Session, { place: { message }, content }: RepeatedMessage): Promise<Session> {
+  const { services, request, body, chatId } = sender;
   const { runtime, gate, newSession } = services;
   const { by } = await gate.check({ request, action: 'fork', session: source });
   const { agent: _, ...wishes } = await newSession({ request, action: 'fork', by, body, source });
   await cancelSource(sender, source);
   const number = Number(message.executionId.slice(message.executionId.lastIndexOf('/') + 1));
-  const tags = [...new Set([...source.tags, ...(wishes.tags ?? [])])];
-  return runtime.fork(source.id, { execution: number, step: message.stepNumber }, { ...wishes, tags, by });
+  const tags = [...new Set([...source.tags, ...(wishes.tags ?? []), ...toChatTags(chatId, by)])];
+  const fork = (more: { readonly requestId?: string }): Promise<Session> =>
+    runtime.fork(source.id, { execution: number, step: message.stepNumber }, { ...wishes, tags, by, ...more });
+  const asked = sha256(JSON.stringify([by.kind, by.id, message.id, content]));
+  return fork({ requestId: `again/${asked}` }).catch((error: unknown) => {
+    // The fork was deleted since, and its id is never used again.
+    if (readField(error, 'code') === 'session-deleted') return fork({});
+    throw error;
+  });
 }
 
 async function send({ services, request }: Sender, session: Session, message: Message): Promise<SentMessage> {
@@ -89,13 +110,12 @@ async function send({ services, request }: Sender, session: Session, message: Me
 // Holds: parts of content are JSON.
 const toJson = (content: readonly ContentPart[]): Json => content as unknown as Json;
 
-/** Answers a stored message again, with this content. */
-async function sendAgain(
-  sender: Sender,
-  source: Session,
-  { place, content }: { readonly place: AnswerPlace; readonly content: readonly ContentPart[] },
-): Promise<SentMessage> {
-  const forked = await forkBefore(sender, source, place);
+/** Answers a stored message again. Returns the place of its answer if another request was faster. */
+async function sendAgain(sender: Sender, source: Session, repeated: RepeatedMessage): Promise<SentMessage | FoundAnswer> {
+  const { place, content } = repeated;
+  const forked = await forkBefore(sender, source, repeated);
+  const known = (await listAnswers(sender.services.runtime, forked.id)).find(({ messageId }) => messageId === place.messageId);
+  if (known !== undefined) return { sessionId: forked.id, place: known };
   return send(sender, forked, Message.user(content, { id: place.messageId }));
 }
 
@@ -104,25 +124,30 @@ export async function sendMessage(
   sender: Sender,
   post: Extract<ChatPost, { readonly type: 'message' }>,
   session: Session | undefined,
-): Promise<SentMessage | { readonly sessionId: string; readonly place: AnswerPlace }> {
+): Promise<SentMessage | FoundAnswer> {
   const { messageId, content } = post;
   const message = Message.user(content, { id: messageId });
-  if (session === undefined) return send(sender, await createSession(sender, post.chatId), message);
+  if (session === undefined) return send(sender, await createSession(sender), message);
   const answers = await listAnswers(sender.services.runtime, session.id);
   const known = answers.find((each) => each.messageId === message.id);
-  if (known === undefined) return send(sender, session, message);
+  if (known === undefined) {
+    if (session.state.messages.some(({ id }) => id === message.id))
+      throw new InvalidArgumentError(
+        `The id ${describeValue(messageId)} belongs to another message of this chat. Send the message under its own id.`,
+      );
+    return send(sender, session, message);
+  }
   const isSame = jsonEquals(toJson(readContent(known.message)), toJson(content));
   if (isSame && known === answers.at(-1)) return { sessionId: session.id, place: known };
   return sendAgain(sender, session, { place: known, content });
 }
 
 /** Answers a message of a page again. */
-export async function regenerate(sender: Sender, messageId: string, session: Session | undefined): Promise<SentMessage> {
+export async function regenerate(sender: Sender, messageId: string, session: Session | undefined): Promise<SentMessage | FoundAnswer> {
   const answers = session === undefined ? [] : await listAnswers(sender.services.runtime, session.id);
   const known = answers.find((each) => each.messageId === messageId);
   if (session === undefined || known === undefined) throw new NotFoundError(`message "${messageId}" in this chat`);
   return sendAgain(sender, session, { place: known, content: readContent(known.message) });
 }
 
-export const isSent = (result: SentMessage | { readonly place: AnswerPlace }): result is SentMessage =>
-  isRecord(result) && 'rest' in result;
+export const isSent = (result: SentMessage | FoundAnswer): result is SentMessage => isRecord(result) && 'rest' in result;
