@@ -64,7 +64,7 @@ const acts: readonly (readonly [title: string, play: (talk: Conversation) => Pro
 async function takeAct(page: Page, guide: Locator, index: number): Promise<void> {
   const [title = '', play] = acts[index] ?? [];
   await guide.getByRole('heading', { name: title }).waitFor();
-  await guide.getByText(`Step ${index + 1} of ${acts.length}`).waitFor();
+  await guide.getByText(`Tour ${index + 1} of ${acts.length}`).waitFor();
   await guide.getByText('Starting…').waitFor({ state: 'detached', timeout: 40_000 });
   await play?.(findConversation(page));
 }
@@ -105,7 +105,7 @@ describe('the tour', () => {
     await start.click();
     await takeAct(page, guide, 0);
     await page.reload();
-    await guide.getByText(`Step 1 of ${acts.length}`).waitFor();
+    await guide.getByText(`Tour 1 of ${acts.length}`).waitFor();
     await guide.getByRole('button', { name: 'Next' }).click();
     await takeAct(page, guide, 1);
     await page.evaluate(`(() => {
