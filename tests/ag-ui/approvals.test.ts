@@ -1,9 +1,12 @@
 // Approvals as people meet them: eleven situations, each over a real socket with the protocol's own client.
 import { buildResumeArray } from '@ag-ui/client';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createAgent } from '../../src/agent/index.ts';
 import { createSessionHandler } from '../../src/broadcasting/http/index.ts';
 import { createFakeClock } from '../../src/lib/index.ts';
+import type { SessionStore } from '../../src/sessions/index.ts';
+import { createMemoryPlace } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
 import { ann, authorize, bob, newSession } from '../http/stage.ts';
@@ -25,6 +28,25 @@ const first = ({ interrupts: [interrupt] }: PageRun) => {
 
 const texts = ({ events }: PageRun): string =>
   events.flatMap(({ type, delta }) => (type === 'TEXT_MESSAGE_CONTENT' ? [String(delta)] : [])).join('');
+
+/** A store that takes many turns of the event loop for everything after the end of an execution or a wait. */
+function createSlowPlace(): { readonly open: () => SessionStore } {
+  const store = createMemoryPlace().open();
+  let isSlow = false;
+  const write: SessionStore['write'] = async (batch) => {
+    for (let turn = 0; isSlow && turn < 300; turn += 1) await setImmediate();
+    await store.write(batch);
+    isSlow ||= JSON.stringify(batch).includes('AgentFinished');
+  };
+  const slow = new Proxy(store, {
+    get: (target, key) => {
+      if (key === 'write') return write;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  return { open: () => slow };
+}
 
 describe('an approval over AG-UI is answered', () => {
   it('after a reload', async () => {
@@ -134,8 +156,11 @@ describe('an approval over AG-UI is answered', () => {
     expect(done.types.filter((type) => type === 'TOOL_CALL_RESULT')).toHaveLength(2);
   });
 
-  it('during a stream, before the step waits', async () => {
-    const site = await openAgUiSite();
+  it.each([
+    ['before the step waits', createMemoryPlace],
+    ['and the store is slow to take it', createSlowPlace],
+  ])('during a stream, %s', async (_, createPlace) => {
+    const site = await openAgUiSite({ runtime: { store: createPlace().open() } });
     const page = site.openPage('one');
     const asked = createSignal<string>();
     page.agent.subscribe({

@@ -42,6 +42,10 @@ export class SessionRunStream {
   readonly #session: Session;
   /** Messages and waits whose events have not come yet. */
   readonly #expected: Set<string>;
+  /** The event of a step that waits, if everything is answered and has not been applied yet. */
+  #answered: StoredEvent | undefined;
+  /** False if answers that are not applied are not waited for any more. */
+  #isPatient = true;
   /** Events of the open step that were not sent because something of them was cut. */
   readonly #skipped = new Set<string>();
 
@@ -91,11 +95,12 @@ export class SessionRunStream {
     for await (const item of stream.read()) {
       if (item.type === 'idle') yield 'idle';
       if (item.type === 'open') yield* this.#addOpen(item);
-      if (item.type === 'stored') {
-        yield* this.#addStored(item);
-        const end = isRest(item.event) ? await this.#toEnd(item.event) : undefined;
-        if (end !== undefined) return yield* this.#end(end);
-      }
+      if (item.type === 'stored') yield* this.#addStored(item);
+      const rest = item.type === 'stored' && isRest(item.event) ? item.event : this.#answered;
+      // An answer that is not applied by then never will be.
+      if (item.type === 'idle' && this.#answered !== undefined) this.#isPatient = false;
+      const end = item.type === 'open' || rest === undefined ? undefined : await this.#toEnd(rest);
+      if (end !== undefined) return yield* this.#end(end);
       if (this.#events.isStale) yield* this.#sendSnapshot();
     }
     yield* this.#events.close();
@@ -165,9 +170,14 @@ export class SessionRunStream {
       return refused === undefined ? undefined : { ...noEnd, status: 'failed', failure: { code: 'action-refused', message: refused } };
     }
     const session = await runtime.get(this.#session.id);
-    if (event.type === 'CrashLoopDetected' || fields.text('status') === 'waiting')
+    this.#answered = undefined;
+    if (event.type === 'CrashLoopDetected' || fields.text('status') === 'waiting') {
       // Somebody may have answered already; then it goes on.
-      return session.status === 'waiting' ? this.#toSessionEnd(session) : undefined;
+      if (session.status !== 'waiting') return undefined;
+      if (!this.#isPatient || !(await this.#isAnswered(session))) return this.#toSessionEnd(session);
+      this.#answered = event;
+      return undefined;
+    }
     const [failure] = fields.list('errors');
     const isCurrent = session.lastSeq === event.seq;
     return {
@@ -181,6 +191,15 @@ export class SessionRunStream {
       result: isCurrent ? session.text : undefined,
       failure: { code: failure?.optionalText('code'), message: failure?.optionalText('message') },
     };
+  }
+
+  /** True if every approval that a session waits for was answered, during the step for example, and is only not applied yet. */
+  async #isAnswered({ id, waitingFor }: Session): Promise<boolean> {
+    const actions = await this.#services.runtime.actions(id);
+    const isGiven = ({ type, id: waitId, digest }: SessionWait): boolean =>
+      type === 'approval' &&
+      actions.some((each) => 'waitId' in each && each.waitId === waitId && each.digest === digest && each.refused === undefined);
+    return waitingFor.length > 0 && waitingFor.every(isGiven);
   }
 
   /** Finds the reason why something that the request asked for was not applied. */
