@@ -77,7 +77,7 @@ function text(fields: Fields, name: string): string {
 export function inWords(result: ToolResult): string {
   const { output } = result;
   if (output.type === 'rejected')
-    return output.reason === '' ? 'I left it as it is, as you said.' : `I left it as it is: ${output.reason}.`;
+    return output.reason === '' ? 'I left it as it is, as you said.' : `I left it as it is: ${output.reason.replace(/\.$/, '')}.`;
   if (output.type === 'error') return `That did not work: ${withoutNote(output.value).replace(/^"[\w-]+" failed: /, '')}`;
   const { created, deleted } = readFields(result);
   if (isFields(created))

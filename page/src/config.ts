@@ -9,6 +9,7 @@ export interface PageConfig {
   readonly title: string;
   readonly tokenUrl?: string;
   readonly tour?: string;
+  readonly suggestions?: readonly string[];
 }
 
 const defaults: PageConfig = { basePath: '', api: '/agents', title: 'Stepline' };

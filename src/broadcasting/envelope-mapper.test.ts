@@ -136,6 +136,31 @@ const rows: readonly Row[] = [
   ],
   [
     'AgentFinished',
+    {
+      status: 'failed',
+      stopReason: 'error',
+      resolvedBy: 'ErrorPolicyCriterion',
+      reason: 'a model error that a retry cannot fix; the policy stops the run',
+      stepCount: 1,
+      errors: [{ ...failure, code: 'model-refused', message: '401 for Bearer abcdefghijklmnop', retryable: false }],
+    },
+    [
+      [
+        'agent.status',
+        {
+          status: 'failed',
+          stop_reason: 'error',
+          resolved_by: 'ErrorPolicyCriterion',
+          sentence: 'A model error that a retry cannot fix; the policy stops the run.',
+          failure: '401 for Bearer [redacted]',
+          next: 'Fix what the provider objects to: the key, the name of the model, or the request.',
+          step_count: 1,
+        },
+      ],
+    ],
+  ],
+  [
+    'AgentFinished',
     { status: 'waiting', stepCount: 0, waitingFor: [{ type: 'approval', id: 'call-1', toolName: 'pay' }] },
     [
       [
@@ -152,12 +177,12 @@ const rows: readonly Row[] = [
   [
     'LimitsGranted',
     { by, amounts: { steps: 5 } },
-    [['agent.status', { status: 'in_progress', sentence: 'User ann granted 5 more steps.', by, granted: { steps: 5 } }]],
+    [['agent.status', { status: 'in_progress', sentence: 'ann granted 5 more steps.', by, granted: { steps: 5 } }]],
   ],
   [
     'CancelRequested',
     { by, reason: 'enough' },
-    [['agent.status', { status: 'in_progress', sentence: 'User ann cancelled: enough.', by, cancel_requested: true, reason: 'enough' }]],
+    [['agent.status', { status: 'in_progress', sentence: 'ann cancelled: enough.', by, cancel_requested: true, reason: 'enough' }]],
   ],
   [
     'UserMessageReceived',

@@ -214,7 +214,7 @@ describe('what has not changed is not written', () => {
         { criterion: 'Tokens', limit: 'tokens' },
       ),
       evaluation(
-        `${tenths(steps * 1.26)} s of 300 s of wall-clock time used`,
+        `${tenths(steps * 1.26)} s of 300 s of run time used`,
         { elapsedSeconds: steps * 1.26, maxSeconds: 300 },
         { criterion: 'Wall' },
       ),
@@ -227,7 +227,7 @@ describe('what has not changed is not written', () => {
       evaluations: {
         StepsLimit: { reason: '3 of 20 steps used', context: { currentSteps: 3 } },
         Tokens: { reason: '3702 of 500000 tokens used', context: { currentUsage: 3702 } },
-        Wall: { reason: '3.8 s of 300 s of wall-clock time used', context: { elapsedSeconds: 3.7800000000000002 } },
+        Wall: { reason: '3.8 s of 300 s of run time used', context: { elapsedSeconds: 3.7800000000000002 } },
       },
     });
   });

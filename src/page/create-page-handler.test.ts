@@ -143,6 +143,11 @@ describe('the configuration', () => {
     expect(html).not.toContain('<img');
   });
 
+  it('has suggestions, each once', async () => {
+    const html = await (await ask('/', { suggestions: ['Find Acme', 'Help', 'Help'] })).text();
+    expect(readConfig(html)).toMatchObject({ suggestions: ['Find Acme', 'Help'] });
+  });
+
   it.each<[string, object]>([
     ['basePath', { basePath: 'desk' }],
     ['basePath', { basePath: '//evil.example' }],
@@ -153,6 +158,8 @@ describe('the configuration', () => {
     ['tokenUrl', { tokenUrl: 'token' }],
     ['tour', { tour: 'ftp://app.example' }],
     ['title', { title: ' ' }],
+    ['suggestions', { suggestions: 'Hello' }],
+    ['suggestions', { suggestions: ['Hello', ' '] }],
   ])('refuses a %s that is not one: %j', (name, options) => {
     expect(() => createPageHandler(options)).toThrow(`${name} must be`);
   });

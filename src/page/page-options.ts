@@ -12,6 +12,8 @@ export interface PageOptions {
   readonly tokenUrl?: string;
   /** Address of a tour. @default none: the page has no tour */
   readonly tour?: string;
+  /** Messages that people can begin a session with, by a click. @default none */
+  readonly suggestions?: readonly string[];
 }
 
 /** Options that were checked, as the page in the browser reads them. */
@@ -22,6 +24,7 @@ export interface PageConfig {
   readonly title: string;
   readonly tokenUrl?: string;
   readonly tour?: string;
+  readonly suggestions?: readonly string[];
 }
 
 function parseBasePath(given: unknown): string {
@@ -40,11 +43,18 @@ function parseAddress(name: string, given: unknown): string {
 
 const parseOptional = (name: string, given: unknown): string | undefined => (given === undefined ? undefined : parseAddress(name, given));
 
+function parseSuggestions(given: unknown): readonly string[] | undefined {
+  if (given === undefined) return undefined;
+  const isText = (each: unknown): each is string => typeof each === 'string' && each.trim() !== '';
+  if (Array.isArray(given) && given.every(isText)) return [...new Set(given)];
+  throw new InvalidArgumentError(`suggestions must be a list of non-empty strings, not ${describeValue(given)}.`);
+}
+
 /** Checks the options of createPageHandler(). */
 export function parsePageOptions(options: PageOptions): PageConfig {
   if (!isRecord(options)) throw new InvalidArgumentError(`createPageHandler() takes options, not ${describeValue(options)}.`);
-  checkKeys('createPageHandler()', options, ['basePath', 'api', 'title', 'tokenUrl', 'tour']);
-  const { basePath = '/', api = '/agents', title = 'Stepline', tokenUrl, tour } = options;
+  checkKeys('createPageHandler()', options, ['basePath', 'api', 'title', 'tokenUrl', 'tour', 'suggestions']);
+  const { basePath = '/', api = '/agents', title = 'Stepline', tokenUrl, tour, suggestions } = options;
   if (typeof title !== 'string' || title.trim() === '')
     throw new InvalidArgumentError(`title must be a non-empty string, not ${describeValue(title)}.`);
   return omitUndefined({
@@ -53,5 +63,6 @@ export function parsePageOptions(options: PageOptions): PageConfig {
     title,
     tokenUrl: parseOptional('tokenUrl', tokenUrl),
     tour: parseOptional('tour', tour),
+    suggestions: parseSuggestions(suggestions),
   });
 }

@@ -8,7 +8,7 @@ import type { Wait } from './waiting.ts';
 const grantNames: Readonly<Record<LimitKind, string>> = {
   steps: 'steps',
   tokens: 'tokens',
-  wall: 'wall-clock time',
+  wall: 'run time',
   active: 'active time',
   cost: 'money',
 };

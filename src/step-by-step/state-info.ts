@@ -76,7 +76,7 @@ export class StateInfo {
     return new StateInfo({ id, startedAt, updatedAt, cumulativeExecutionSeconds });
   }
 
-  /** Start of the run in progress, or of the last one in this process; the wall-clock limit counts from it. Never stored. */
+  /** Start of the run in progress, or of the last one in this process; the limit of run time counts from it. Never stored. */
   get executionStartedAt(): number | undefined {
     return this.#executionStartedAt;
   }

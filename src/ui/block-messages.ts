@@ -1,5 +1,5 @@
 // The messages of a block.
-// V1. Words first, then the calls that they announce, then what went wrong.
+// V1. Words first, then the calls that they announce, then what went wrong. Only a takeover comes before the words.
 // V2. No message has the JSON of arguments or results as its text.
 import type { EventEnvelope } from '../broadcasting/index.ts';
 import type { JsonObject } from '../lib/index.ts';
@@ -12,7 +12,7 @@ import type { AssistantViewMessage, StatusViewMessage, UserViewMessage, ViewMess
 import { StatusType } from './message.ts';
 import type { OpenText } from './open-text.ts';
 import { readText } from './open-text.ts';
-import { describeStop, isJsonLike } from './sentences.ts';
+import { describePaused, describeStop, describeWaits, isJsonLike } from './sentences.ts';
 
 /** Everything that is shown together. */
 export interface BlockContent {
@@ -95,6 +95,20 @@ function toRetry(envelope: EventEnvelope): StatusViewMessage {
   return toStatus(envelope, StatusType.Error, { text: getSentence(envelope), retry });
 }
 
+/** Says what a run waits for. */
+function describeRest(envelope: EventEnvelope): string {
+  const waits = getObjects(envelope.data, 'waiting_for');
+  const grant = waits.find((wait) => wait['type'] === 'grant');
+  if (grant !== undefined) return describePaused(getText(grant, 'limit') ?? '');
+  const described = waits.map((wait) => ({
+    type: getText(wait, 'type') ?? '',
+    tool: getText(wait, 'tool'),
+    participant: getText(wait, 'participant'),
+    reason: getText(wait, 'reason'),
+  }));
+  return describeWaits(described) ?? getSentence(envelope);
+}
+
 /** Shows the status of the session's own agent: how a run ended, why it pauses, and what people did. */
 function toRunStatus(envelope: EventEnvelope): readonly StatusViewMessage[] {
   const { data } = envelope;
@@ -107,7 +121,7 @@ function toRunStatus(envelope: EventEnvelope): readonly StatusViewMessage[] {
   if (status === 'waiting') {
     // Calls that wait show it themselves.
     const isPause = getObjects(data, 'waiting_for').some((wait) => wait['tool'] === undefined);
-    return isPause ? [toStatus(envelope, StatusType.Info, { text: getSentence(envelope) })] : [];
+    return isPause ? [toStatus(envelope, StatusType.Info, { text: describeRest(envelope) })] : [];
   }
   const [stop_reason = null, resolved_by = ''] = [getText(data, 'stop_reason'), getText(data, 'resolved_by')];
   const continuation = { should_continue: false, stop_reason, resolved_by };
@@ -138,7 +152,8 @@ function toNotices(envelope: EventEnvelope): readonly ViewMessage[] {
     case 'agent.model_fallback':
       return [toStatus(envelope, StatusType.Info, { text: getSentence(envelope) })];
     case 'agent.error':
-      return [toStatus(envelope, StatusType.Error, { text: getSentence(envelope) })];
+      // The status that follows says how a run failed.
+      return getText(envelope.data, 'code') === 'crash-loop' ? [toStatus(envelope, StatusType.Error, { text: getSentence(envelope) })] : [];
     case 'agent.status':
       return toRunStatus(envelope);
     case 'agent.message':
@@ -146,6 +161,15 @@ function toNotices(envelope: EventEnvelope): readonly ViewMessage[] {
     default:
       return [];
   }
+}
+
+/** Says that another process took over a step. */
+function toTakeover(envelopes: readonly EventEnvelope[]): readonly ViewMessage[] {
+  const resumed = envelopes.find(({ event, data }) => event === 'agent.step.started' && data['resumed'] === true);
+  if (resumed === undefined || !isRoot(resumed)) return [];
+  const text = `The worker ended; another one took over and resumed step ${getStep(resumed) ?? 0}.`;
+  // The id is the same before and after the step is stored.
+  return [{ ...toStatus(resumed, StatusType.Info, { text }), id: `${getStepId(resumed)}/takeover` }];
 }
 
 /** Drops open notices that are stored by now. */
@@ -159,5 +183,5 @@ export function toBlockMessages({ envelopes, text }: BlockContent, findResolutio
   const spoken = toSpoken(envelopes, calls);
   const words = spoken.length > 0 ? spoken : toWritten(text, calls);
   const notices = envelopes.filter((envelope) => !isOpenTwin(envelope, envelopes)).flatMap(toNotices);
-  return [...words, ...calls.map((call) => toToolMessage(call, findResolution)), ...notices];
+  return [...toTakeover(envelopes), ...words, ...calls.map((call) => toToolMessage(call, findResolution)), ...notices];
 }

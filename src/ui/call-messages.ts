@@ -72,6 +72,8 @@ function toApproval(request: EventEnvelope, findResolution: FindResolution): Vie
 }
 
 function getStatus({ started, blocked, completed }: CallRecord, approval: ViewApproval | undefined): string {
+  // Nobody rejected a call that a message took the place of.
+  if (approval?.status === 'superseded') return 'superseded';
   if (completed !== undefined) return getText(completed.data, 'status') ?? (completed.data['success'] === true ? 'succeeded' : 'failed');
   if (blocked !== undefined) return 'blocked';
   if (approval === undefined || (started !== undefined && approval.status !== 'open')) return 'running';

@@ -6,7 +6,7 @@ import { isSnapshotNewer } from './derive-waits.ts';
 import { getAuthor, getObject, getText, getTexts } from './fields.ts';
 import type { Meter, StepDecision } from './meters.ts';
 import { readDecisions, readMeter } from './meters.ts';
-import { describeStop } from './sentences.ts';
+import { describePause, describeStop, describeWaits } from './sentences.ts';
 import type { ViewState } from './view-state.ts';
 
 /** A person's part in a decision. */
@@ -57,10 +57,8 @@ function describeStatus(data: JsonObject): string {
   return getText(data, 'stop_reason') === undefined || isDone ? sentence : describeStop(data);
 }
 
-const grantNames: Readonly<Record<string, string>> = { wall: 'time', active: 'time', cost: 'money' };
-
 /** Says what somebody can do about a wait. */
-function describeWaitAction({ type, tool = 'the call', limit = '', participant, reason }: ViewWait): string {
+function describeWaitAction({ type, tool = 'the call', participant, reason }: ViewWait): string {
   switch (type) {
     case 'approval':
       return `Approve or reject ${tool}.`;
@@ -71,11 +69,21 @@ function describeWaitAction({ type, tool = 'the call', limit = '', participant, 
     case 'provider':
       return 'Wait for the next try, or retry now.';
     case 'grant':
-      return `Grant more ${grantNames[limit] ?? limit}, or cancel the run.`;
+      return 'Grant more, or end here.';
     default:
       if (reason === 'crash-loop') return 'Find out what ended the process, then resume or cancel the session.';
       return participant === undefined ? 'Answer the question.' : `Answer for ${participant}.`;
   }
+}
+
+/** Says what the session waits for and which rule decided that; nothing if it does not wait, or the status says more. */
+function explainWaits(waits: readonly ViewWait[], steps: readonly StepDecision[]): Partial<ViewWhy> {
+  const [wait] = waits;
+  if (wait?.type !== 'grant') return omitUndefined({ sentence: describeWaits(waits) });
+  const last = steps.at(-1);
+  const pause = last?.should_continue === false ? last : undefined;
+  const meter = pause?.evaluations.find(({ criterion }) => criterion === pause.resolved_by)?.meter;
+  return omitUndefined({ sentence: describePause(wait.limit ?? '', meter), resolved_by: pause?.resolved_by, meter });
 }
 
 /** Returns why the session is in its state. */
@@ -84,9 +92,10 @@ export function deriveWhy(state: ViewState, { status, waits }: { readonly status
   const steps = readDecisions(list);
   const [wait] = waits;
   const awaited = wait && describeWaitAction(wait);
+  const explained = status === 'waiting' ? explainWaits(waits, steps) : {};
   if (snapshot !== undefined && isSnapshotNewer(state)) {
     const { sentence = '', stop_reason } = snapshot;
-    return omitUndefined({ sentence, stop_reason, people: [], next: awaited, steps });
+    return omitUndefined({ sentence, stop_reason, people: [], next: awaited, steps, ...explained });
   }
   if (lastStatus === undefined) return omitUndefined({ sentence: '', people: [], next: awaited, steps });
   const { data } = lastStatus;
@@ -99,5 +108,6 @@ export function deriveWhy(state: ViewState, { status, waits }: { readonly status
     meter: readMeter(getObject(data, 'context') ?? {}),
     next: awaited ?? (isOver ? getText(data, 'next') : undefined),
     steps,
+    ...explained,
   });
 }

@@ -27,6 +27,8 @@ export interface ViewEvaluation {
 export interface StepDecision extends ViewContinuation {
   readonly execution_id: string;
   readonly step_number: number;
+  /** True if a process ended in this step, and another one resumed it. */
+  readonly resumed?: true;
   /** Empty unless the server sends the trace of decisions. */
   readonly evaluations: readonly ViewEvaluation[];
 }
@@ -80,7 +82,9 @@ export function readDecision(envelopes: readonly StoredEnvelope[]): StepDecision
   const continuation = data && readContinuation(data);
   if (source === undefined || data === undefined || continuation === undefined) return undefined;
   const evaluations = getObjects(data, 'evaluations').map(toEvaluation);
-  return { execution_id: source.execution_id, step_number: getStep(source) ?? 0, ...continuation, evaluations };
+  const isResumed = envelopes.some(({ event, data: { resumed } }) => event === 'agent.step.started' && resumed === true);
+  const base = { execution_id: source.execution_id, step_number: getStep(source) ?? 0, ...continuation };
+  return { ...base, ...(isResumed && { resumed: true }), evaluations };
 }
 
 /** Returns the value of an object, computed once for each. */

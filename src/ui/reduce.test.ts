@@ -35,8 +35,31 @@ const step = { step_number: 1, usage: { input: 3, output: 2, total: 5 }, duratio
 const user = { message_id: 'm1', role: 'user', text: 'Pay Bob.', by };
 const spoken = { message_id: 'm2', role: 'assistant', text: 'Paying.', by: { id: 'desk', kind: 'agent' }, step_number: 1 };
 const stopped = { status: 'stopped', stop_reason: 'steps_limit', resolved_by: 'StepsLimit', sentence: '4 of 4 steps used.', step_count: 4 };
+const failed = {
+  status: 'failed',
+  stop_reason: 'error',
+  resolved_by: 'ErrorPolicyCriterion',
+  sentence: 'The policy stops the run.',
+  step_count: 1,
+};
 const chunk = (text: string, offset: number, more: JsonObject = {}): EventEnvelope =>
   open('stream.chunk', { text, step_number: 1, attempt: 1, offset, ...more });
+
+describe('the decision after a step', () => {
+  it('names a step in which a process ended', () => {
+    const after = { ...step, continuation: { should_continue: true, stop_reason: null, resolved_by: 'StepsLimit' } };
+    const { why } = view(
+      at(1, 'step.started', { step_number: 1 }),
+      at(2, 'step.completed', after),
+      at(3, 'step.started', { step_number: 2, resumed: true }),
+      at(4, 'step.completed', { ...after, step_number: 2 }),
+    );
+    expect(why.steps.map(({ step_number, resumed }) => [step_number, resumed])).toEqual([
+      [1, undefined],
+      [2, true],
+    ]);
+  });
+});
 
 describe('each kind of envelope', () => {
   it.each<[string, readonly Envelope[], readonly object[]]>([
@@ -112,8 +135,40 @@ describe('each kind of envelope', () => {
     ],
     [
       'agent.error',
-      [at(1, 'error', { code: 'e', sentence: 'It failed.' })],
-      [{ role: 'status', status_type: 'error', text: 'It failed.' }],
+      [at(1, 'error', { code: 'crash-loop', sentence: 'The process ended.' })],
+      [{ role: 'status', status_type: 'error', text: 'The process ended.' }],
+    ],
+    [
+      'agent.error with the status that says how the run failed',
+      [
+        at(1, 'error', { code: 'model-refused', sentence: '401 wrong key' }),
+        at(2, 'status', { ...failed, failure: '401 wrong key.', context: { cause: 'not-retryable' } }),
+      ],
+      [{ status_type: 'continuation', text: 'Failed: 401 wrong key (a retry cannot fix it).' }],
+    ],
+    [
+      'agent.status after too many failures',
+      [at(1, 'status', { ...failed, failure: '503', context: { cause: 'retries-used-up', consecutiveFailures: 3, maxRetries: 3 } })],
+      [{ text: 'Failed: 503 (failure 3 in a row, limit 3).' }],
+    ],
+    [
+      'agent.status after a failure, for another reason',
+      [at(1, 'status', { ...failed, sentence: 'The provider asked for a 600 s wait. Not retried.', failure: '429' })],
+      [{ text: 'Failed: 429. The provider asked for a 600 s wait. Not retried.' }],
+    ],
+    [
+      'agent.step.started after a process ended in the step',
+      [at(1, 'step.started', { step_number: 1, resumed: true }), at(2, 'message', spoken)],
+      [{ status_type: 'info', text: 'The worker ended; another one took over and resumed step 1.' }, { text: 'Paying.' }],
+    ],
+    [
+      'agent.wait.resolved by a message: the call is given up, not rejected',
+      [
+        at(1, 'tool.approval_requested', { ...call, wait_id: 'w' }),
+        at(2, 'wait.resolved', { wait_id: 'w', decision: 'superseded', by }),
+        at(3, 'tool.completed', { ...completed, success: false, status: 'rejected', error: 'Not run.' }),
+      ],
+      [{ tool_status: 'superseded', text: 'pay was given up for a new message' }],
     ],
     ['agent.stream.chunk', [chunk('Hel', 0), chunk('lo', 3)], [{ role: 'assistant', text: 'Hello', provisional: true }]],
     [
@@ -141,6 +196,26 @@ describe('each kind of envelope', () => {
       [{ text: 'Stopped: cancelled by ann.' }],
     ],
     [
+      'agent.status when a person who is known stopped it',
+      [
+        at(1, 'status', { status: 'stopped', stop_reason: 'user_requested', sentence: 'Cancelled.', context: { person: 'ann' } }),
+        at(2, 'status', { status: 'stopped', stop_reason: 'user_requested', sentence: 'Too slow.', context: { person: 'bob' } }),
+      ],
+      [{ text: 'Stopped by ann.' }, { text: 'Stopped by bob: too slow.' }],
+    ],
+    [
+      'agent.status when a person pressed Stop on the page',
+      [
+        at(1, 'status', {
+          status: 'stopped',
+          stop_reason: 'user_requested',
+          sentence: 'The person pressed Stop.',
+          context: { person: 'ann' },
+        }),
+      ],
+      [{ text: 'Stopped by ann.' }],
+    ],
+    [
       'agent.status when it failed',
       [at(1, 'status', { status: 'failed', stop_reason: 'error', sentence: 'Failed after step 1: no network.' })],
       [{ text: 'Failed after step 1: no network.' }],
@@ -154,7 +229,7 @@ describe('each kind of envelope', () => {
     [
       'agent.status when it waits for a grant',
       [at(1, 'status', { status: 'waiting', sentence: 'Paused.', waiting_for: [{ wait_id: 'g', type: 'grant', limit: 'steps' }] })],
-      [{ status_type: 'info', text: 'Paused.' }],
+      [{ status_type: 'info', text: 'Paused: the step limit was reached.' }],
     ],
     [
       'agent.status when somebody granted more',
@@ -477,12 +552,42 @@ describe('a view', () => {
     [
       'waits for a grant',
       { status: 'waiting', waiting_for: [{ wait_id: 'g', type: 'grant', limit: 'steps' }] },
-      'Grant more steps, or cancel the run.',
+      'Grant more, or end here.',
     ],
     ['waits for a person', { status: 'waiting', waiting_for: [{ wait_id: 'p', type: 'person' }] }, 'Answer the question.'],
     ['is done', { status: 'completed', stop_reason: 'completed' }, undefined],
   ])('says what to do about a run that %s', (_name, data, next) => {
     expect(view(at(1, 'status', { sentence: 'x', ...data })).why.next).toBe(next);
+  });
+
+  it.each<[string, readonly JsonObject[], string]>([
+    ['approval', [{ wait_id: 'call-7', type: 'approval', tool: 'pay' }], 'Waiting for approval of pay.'],
+    [
+      'several things',
+      [
+        { wait_id: 'call-7', type: 'approval', tool: 'pay' },
+        { wait_id: 'call-8', type: 'client-tool', tool: 'locate' },
+      ],
+      'Waiting for approval of pay and the output of locate.',
+    ],
+    ['a participant', [{ wait_id: 'p', type: 'person', participant: 'Bob' }], 'Waiting for an answer from Bob.'],
+    ['a provider', [{ wait_id: 'provider', type: 'provider' }], 'Run waits.'],
+  ])('says without ids that it waits for %s', (_name, waiting_for, sentence) => {
+    expect(view(at(1, 'status', { status: 'waiting', sentence: 'Run waits.', waiting_for })).why.sentence).toBe(sentence);
+  });
+
+  it('says which limit it waits at, with its numbers and the rule that decided', () => {
+    const context = { currentSteps: 1, maxSteps: 1 };
+    const evaluations = [{ criterion: 'StepsLimit', decision: 'forbid', reason: '1 of 1', context }];
+    const { why } = view(
+      at(1, 'continuation', { step_number: 1, should_continue: false, stop_reason: 'steps_limit', resolved_by: 'StepsLimit', evaluations }),
+      at(2, 'status', { status: 'waiting', sentence: 'Run waits.', waiting_for: [{ wait_id: 'g', type: 'grant', limit: 'steps' }] }),
+    );
+    expect(why).toMatchObject({
+      sentence: 'Waiting: the step limit is reached (1 of 1).',
+      resolved_by: 'StepsLimit',
+      meter: { value: 1, limit: 1, unit: 'steps' },
+    });
   });
 
   it('advises nothing about an end once the run continues', () => {

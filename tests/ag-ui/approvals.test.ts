@@ -100,6 +100,7 @@ describe('an approval over AG-UI is answered', () => {
     const { asked } = await askToPay(site);
     expect(first(asked).expiresAt).toBe(new Date(clock.now() + 60_000).toISOString());
     await clock.advance(60_001);
+    await expect.poll(async () => (await site.runtime.get('one')).status).toBe('completed');
     const page = site.openPage('one');
     const late = await page.run({ resume: [approve(first(asked))] });
     expect(late).toMatchObject({ outcome: 'error', error: { code: 'late-answer' } });

@@ -24,6 +24,7 @@ describe('an approval', () => {
     const tabs = await openTabs();
     const talk = await openSession(tabs, site, await site.newSession('refund 17'));
     await talk.waitForStatus('Waiting for approval');
+    await talk.page.getByText('A message gives up the waiting call.').waitFor();
     const approval = talk.getApproval('refund');
     await approval.getByText('The parcel was lost on its way.').waitFor();
     const text = await approval.innerText();

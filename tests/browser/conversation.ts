@@ -64,13 +64,12 @@ export function findConversation(page: Page): Conversation {
   };
 }
 
-/** Starts a session with the button of the page. */
+/** Begins a session with the button of the page. The first message creates it. */
 export async function startSession(tabs: Tabs, site: Site): Promise<Conversation> {
   const page = await tabs.open(site.url);
   await page.getByRole('button', { name: 'New session' }).click();
-  const conversation = findConversation(page);
-  await conversation.log.waitFor();
-  return conversation;
+  await page.getByRole('textbox', { name: 'Message' }).waitFor();
+  return findConversation(page);
 }
 
 /** Opens a session in a new tab. */

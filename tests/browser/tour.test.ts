@@ -36,7 +36,8 @@ const acts: readonly (readonly [title: string, play: (talk: Conversation) => Pro
     'The worker is killed in mid-answer',
     async (talk) => {
       await talk.waitForText('Berlin');
-      await talk.waitForStatus('Completed');
+      // The report is written twice, at the pace of a reader.
+      await talk.status.filter({ hasText: 'Completed' }).waitFor({ timeout: 45_000 });
       const said = await talk.log.innerText();
       // The report is there once: nothing of the attempt that was killed is left.
       const [line = ''] = said.split('\n').filter((each) => each.length > 60);
@@ -95,4 +96,32 @@ describe('the tour', () => {
     },
     180_000,
   );
+
+  it('keeps its place through a reload, and leads nowhere once it has ended', async () => {
+    const url = await startDemo();
+    const page = await (await openTabs()).open(url);
+    const start = page.getByRole('button', { name: 'Take the tour' });
+    const guide = page.getByRole('region', { name: 'Tour' });
+    await start.click();
+    await takeAct(page, guide, 0);
+    await page.reload();
+    await guide.getByText(`Step 1 of ${acts.length}`).waitFor();
+    await guide.getByRole('button', { name: 'Next' }).click();
+    await takeAct(page, guide, 1);
+    await page.evaluate(`(() => {
+      const send = window.fetch;
+      window.fetch = async (address, init) => {
+        if (String(address).endsWith('/tour/approval')) await new Promise((resolve) => { window.answer = resolve; });
+        return send(address, init);
+      };
+    })()`);
+    await guide.getByRole('button', { name: 'Next' }).click();
+    await guide.getByText('Starting…').waitFor();
+    await expect.poll(() => page.evaluate('typeof window.answer')).toBe('function');
+    const before = page.url();
+    await guide.getByRole('button', { name: 'End tour' }).click();
+    await page.evaluate('window.answer()');
+    await page.getByRole('navigation', { name: 'Sessions' }).getByText('Delete lead 2').waitFor();
+    expect([page.url(), await guide.count()]).toEqual([before, 0]);
+  });
 });

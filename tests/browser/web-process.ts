@@ -45,7 +45,7 @@ async function loadPage(): Promise<ReturnType<typeof toNodeListener> | undefined
   const { createPageHandler } = (await import(pathToFileURL(file).href)) as {
     createPageHandler(options: object): (request: Request) => Promise<Response>;
   };
-  return toNodeListener(createPageHandler({ api: '/agents', tokenUrl: '/token', title: 'Partner desk' }));
+  return toNodeListener(createPageHandler({ api: '/agents', tokenUrl: '/token', suggestions: ['say hello there'], title: 'Partner desk' }));
 }
 const page = await loadPage();
 

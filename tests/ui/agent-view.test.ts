@@ -228,6 +228,24 @@ describe('tabs of one browser', () => {
     expect([streams.length, second.current.connection, first.current.connection]).toEqual([2, 'live', 'closed']);
   });
 
+  it('connect one by one if the browser refuses channels, or refuses locks', async () => {
+    const site = await openDesk();
+    const id = await site.start(ann, 'Hello');
+    const refuse = (): never => {
+      throw new DOMException('Storage is blocked.', 'SecurityError');
+    };
+    const browser = createBrowser();
+    const environments = [
+      { ...browser, createChannel: refuse },
+      { ...browser, locks: { request: async () => refuse() } },
+      { ...browser, locks: { request: refuse } },
+    ];
+    const views = environments.map((environment) => open(site, id, { environment }));
+    await until(() =>
+      expect(views.map(({ current }) => [current.connection, current.view.status])).toEqual(views.map(() => ['live', 'completed'])),
+    );
+  });
+
   it('take over from one that has become silent', async () => {
     const site = await openDesk();
     const environment = createBrowser();

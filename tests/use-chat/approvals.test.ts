@@ -74,8 +74,9 @@ describe('an approval', () => {
 
   it('is refused once it has expired', async () => {
     const clock = createFakeClock();
-    const { page, runs, id } = await openAsking(undefined, { runtime: { clock, approvals: { expireAfterMs: 60_000 } } });
+    const { site, page, runs, id } = await openAsking(undefined, { runtime: { clock, approvals: { expireAfterMs: 60_000 } } });
     await clock.advance(61_000);
+    await expect.poll(async () => (await site.runtime.list({ status: 'waiting' })).sessions).toEqual([]);
     await page.addToolApprovalResponse({ id, approved: true });
     await until(() => page.status === 'error');
     expect(page.error?.message).toContain('it was expired');

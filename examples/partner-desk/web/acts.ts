@@ -47,6 +47,6 @@ export const acts: readonly Act[] = [
   {
     id: ActId.Why,
     title: 'Why',
-    text: 'The Why panel says who decided that the agent stops. Open a step to see what every rule said after it, with meters. The nine hours count nowhere: the time limit measures work, and nobody was working.',
+    text: 'The Why panel says who decided that the agent stops. Open a step to see what every rule said after it, with meters. The nine hours count nowhere: the time limit measures the run, and nothing ran.',
   },
 ];

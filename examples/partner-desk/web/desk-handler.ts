@@ -3,6 +3,7 @@ import { createSessionHandler } from 'stepline/http';
 import { createPageHandler } from 'stepline/page';
 import type { Actor, EmbeddedRuntime } from 'stepline/sessions';
 import { deskId } from '../desk.ts';
+import { examples } from '../sentences.ts';
 import { refuseForeign } from './check-request.ts';
 import type { Conductor } from './conductor.ts';
 
@@ -22,7 +23,7 @@ const isUnder = (path: string, base: string): boolean => path === base || path.s
 export function createDeskHandler(options: DeskHandlerOptions): (request: Request) => Promise<Response> {
   const { runtime, conductor, by, secret, onProblem } = options;
   const [api, tour] = ['/agents', '/tour'];
-  const handlePage = createPageHandler({ title: 'Partner desk', api, tour });
+  const handlePage = createPageHandler({ title: 'Partner desk', api, tour, suggestions: examples });
   const handleTour = createTourHandler(conductor, { path: tour, onProblem });
   const handleSessions = createSessionHandler(runtime, {
     basePath: api,

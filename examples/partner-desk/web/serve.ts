@@ -42,7 +42,7 @@ function greet(
       ? 'A script answers here, not a model. Its tools are real, and so are all decisions.'
       : `It runs on ${model.provider}/${model.modelId}.`,
   );
-  screen.line('Open the address and press "Take the tour"; or ask "Who is in Berlin?", then press "Why".');
+  screen.line('Open the address and press "Take the tour"; or ask "Who is in Berlin?", and read Why beside the answer.');
   screen.line(paint.dim(`Everything is kept in ${toRelativePath(db)}. Ctrl-C ends it; npm start -- --help lists the options.`));
 }
 

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
+import { moveDraft } from '../conversation/drafts.ts';
 import { SessionPage } from '../conversation/session-page.tsx';
 import { config } from '../config.ts';
 import { Inbox } from '../sessions/inbox.tsx';
@@ -7,15 +8,15 @@ import { SessionNav } from '../sessions/session-nav.tsx';
 import { useInbox, useSessionList } from '../sessions/use-lists.ts';
 import { TourCard } from '../tour/tour-card.tsx';
 import { useTour } from '../tour/use-tour.ts';
-import { Home } from './home.tsx';
+import { createRequestId } from './create-request-id.ts';
+import { Home, homeDraft } from './home.tsx';
 import { Icon } from './icons.tsx';
 import { Link, navigate, useRoute } from './routing.tsx';
 import { postJson } from './server.ts';
-import { useAction } from './use-action.ts';
 
 /** Creates a session; returns its id. */
 async function createSession(): Promise<string> {
-  const body = (await postJson(`${config.api}/sessions`, { request_id: crypto.randomUUID() })) as { readonly session_id?: string };
+  const body = (await postJson(`${config.api}/sessions`, { request_id: createRequestId() })) as { readonly session_id?: string };
   if (typeof body.session_id !== 'string') throw new Error('The server did not say which session it created.');
   return body.session_id;
 }
@@ -25,7 +26,9 @@ export function App(): ReactElement {
   const route = useRoute();
   const list = useSessionList();
   const inbox = useInbox();
-  const creation = useAction();
+  const [created, setCreated] = useState<{ readonly sessionId: string; readonly text: string }>();
+  const [homeCount, setHomeCount] = useState(0);
+  const unused = useRef<string>(undefined);
   const [isWhyOpen, setWhyOpen] = useState(false);
   const openWhy = useCallback(() => setWhyOpen(true), []);
   const tour = useTour(openWhy);
@@ -36,14 +39,18 @@ export function App(): ReactElement {
     refreshInbox();
   }, [refreshSessions, refreshInbox]);
   const onTour = config.tour === undefined ? undefined : tour.start;
-  const onCreate = (): void =>
-    void creation.run(async () => {
-      navigate({ type: 'session', sessionId: await createSession() });
-      list.refresh();
-    });
+  // The first message creates the session: one that nobody writes in is not stored.
+  const onCreate = (): void => {
+    navigate({ type: 'home' });
+    setHomeCount((count) => count + 1);
+  };
   const startWith = async (text: string): Promise<void> => {
-    const sessionId = await createSession();
-    await postJson(`${config.api}/sessions/${encodeURIComponent(sessionId)}/messages`, { text, request_id: crypto.randomUUID() });
+    // One whose first message was refused is used for the next try.
+    const sessionId = (unused.current ??= await createSession());
+    await postJson(`${config.api}/sessions/${encodeURIComponent(sessionId)}/messages`, { text, request_id: createRequestId() });
+    unused.current = undefined;
+    setCreated({ sessionId, text });
+    moveDraft(text, { from: homeDraft, to: sessionId });
     navigate({ type: 'session', sessionId });
     list.refresh();
   };
@@ -52,7 +59,7 @@ export function App(): ReactElement {
       <a className="skip-link" href="#main">
         Skip to the conversation
       </a>
-      <SessionNav route={route} list={list} waitCount={inbox.value?.length ?? 0} creation={creation} onCreate={onCreate} onTour={onTour} />
+      <SessionNav route={route} list={list} waitCount={inbox.value?.length ?? 0} onCreate={onCreate} onTour={onTour} />
       {route.type === 'session' && (
         <SessionPage
           key={route.sessionId}
@@ -61,6 +68,7 @@ export function App(): ReactElement {
           onChange={refresh}
           isWhyOpen={isWhyOpen}
           setWhyOpen={setWhyOpen}
+          createdWith={created?.sessionId === route.sessionId ? created.text : undefined}
         />
       )}
       {route.type === 'inbox' && (
@@ -73,7 +81,9 @@ export function App(): ReactElement {
           <Inbox inbox={inbox} />
         </main>
       )}
-      {route.type === 'home' && <Home hasSessions={(list.value?.length ?? 0) > 0} send={startWith} onTour={onTour} />}
+      {route.type === 'home' && (
+        <Home key={homeCount} takesFocus={homeCount > 0} hasSessions={(list.value?.length ?? 0) > 0} send={startWith} onTour={onTour} />
+      )}
       <TourCard tour={tour} />
     </div>
   );

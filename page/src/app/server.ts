@@ -1,12 +1,34 @@
 // Requests of the page that are not about one session.
 import { config } from '../config.ts';
 
+/** Makes a request. What browsers say of one that fails is not for people. */
+async function reach(address: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(address, init);
+  } catch (cause) {
+    if (init.signal?.aborted === true) throw cause;
+    throw new Error('The server could not be reached.', { cause });
+  }
+}
+
 /** Asks for a token, if this page needs one. A token is never kept. */
 export async function getToken(): Promise<string | undefined> {
   if (config.tokenUrl === undefined) return undefined;
-  const response = await fetch(config.tokenUrl, { cache: 'no-store' });
-  if (!response.ok) throw new Error(`You are not signed in: the token could not be fetched (status ${response.status}).`);
+  const response = await reach(config.tokenUrl, { cache: 'no-store' });
+  if (!response.ok) throw new Error(`The token could not be fetched (status ${response.status}). You may have to sign in again.`);
   return (await response.text()).trim();
+}
+
+/** Says that something else than a handler of sessions answers, as the page itself does for paths that it does not know. */
+const describeStranger = (): string => `No session handler answers at ${config.api}. Check \`api\` of createPageHandler.`;
+
+/** Reads an answer as JSON. */
+async function parseAnswer(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (cause) {
+    throw new Error(describeStranger(), { cause });
+  }
 }
 
 /** Reads the sentence of a refusal. */
@@ -17,21 +39,16 @@ async function readProblem(response: Response): Promise<string> {
   } catch {
     // Not a server of ours, or a proxy before it.
   }
-  return `The server answered with status ${response.status}.`;
+  const isStranger = response.status === 404 || response.status === 405;
+  return isStranger ? describeStranger() : `The server answered with status ${response.status}.`;
 }
 
 async function request(address: string, init: RequestInit): Promise<unknown> {
   const token = await getToken();
   const headers = { accept: 'application/json', ...init.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-  let response: Response;
-  try {
-    response = await fetch(address, { ...init, headers, cache: 'no-store' });
-  } catch (cause) {
-    if (init.signal?.aborted === true) throw cause;
-    throw new Error('The server could not be reached.', { cause });
-  }
+  const response = await reach(address, { ...init, headers, cache: 'no-store' });
   if (!response.ok) throw new Error(await readProblem(response));
-  return response.json();
+  return parseAnswer(response);
 }
 
 export const getJson = (address: string, signal?: AbortSignal): Promise<unknown> =>

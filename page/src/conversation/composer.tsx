@@ -3,9 +3,8 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { Icon } from '../app/icons.tsx';
 import type { Action } from '../app/use-action.ts';
 import { useAction } from '../app/use-action.ts';
-
-/** Texts that were not sent yet, by session, until the page is closed. */
-const drafts = new Map<string, string>();
+import { keepDraft, readDraft } from './drafts.ts';
+import { removeSent } from './remove-sent.ts';
 
 interface ComposerProps {
   /** Names the draft. */
@@ -14,6 +13,10 @@ interface ComposerProps {
   readonly send: (text: string) => Promise<void>;
   readonly stop?: () => Promise<void>;
   readonly placeholder: string;
+  /** Effect of a message now, if it may surprise. */
+  readonly hint?: string | undefined;
+  /** Takes the focus when it appears. */
+  readonly takesFocus?: boolean;
 }
 
 /** Grows with its text, up to what the style allows. */
@@ -33,24 +36,27 @@ function StopButton({ action, stop }: { readonly action: Action; readonly stop: 
 }
 
 /** The field for a message. What was typed stays if it cannot be sent. */
-export function Composer({ draft, isRunning, send, stop, placeholder }: ComposerProps): ReactElement {
-  const [text, setText] = useState(() => drafts.get(draft) ?? '');
+export function Composer({ draft, isRunning, send, stop, placeholder, hint, takesFocus = false }: ComposerProps): ReactElement {
+  const [text, setText] = useState(() => readDraft(draft));
   const area = useRef<HTMLTextAreaElement>(null);
-  const errorId = useId();
+  const [errorId, hintId] = [useId(), useId()];
   const sending = useAction();
   const stopping = useAction();
   const change = (next: string): void => {
     setText(next);
-    if (next === '') drafts.delete(draft);
-    else drafts.set(draft, next);
+    keepDraft(draft, next);
   };
   useEffect(() => fit(area.current), [text]);
+  useEffect(() => {
+    if (takesFocus) area.current?.focus();
+  }, [takesFocus]);
   const submit = async (): Promise<void> => {
     if (text.trim() === '') {
       area.current?.focus();
       return;
     }
-    if (await sending.run(() => send(text.trim()))) change('');
+    // Somebody may type on while a slow server answers.
+    if (await sending.run(() => send(text.trim()))) change(removeSent(area.current?.value ?? '', text));
     area.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -60,6 +66,7 @@ export function Composer({ draft, isRunning, send, stop, placeholder }: Composer
     void submit();
   };
   const error = sending.error || stopping.error;
+  const describedBy = [...(error === '' ? [] : [errorId]), ...(hint === undefined ? [] : [hintId])].join(' ');
   return (
     <form
       className="composer"
@@ -73,6 +80,11 @@ export function Composer({ draft, isRunning, send, stop, placeholder }: Composer
           {error}
         </p>
       )}
+      {hint !== undefined && (
+        <p className="note composer-hint" id={hintId}>
+          {hint}
+        </p>
+      )}
       <div className="composer-row">
         <textarea
           ref={area}
@@ -80,7 +92,7 @@ export function Composer({ draft, isRunning, send, stop, placeholder }: Composer
           value={text}
           placeholder={placeholder}
           aria-label="Message"
-          aria-describedby={error === '' ? undefined : errorId}
+          aria-describedby={describedBy === '' ? undefined : describedBy}
           onChange={(event) => change(event.target.value)}
           onKeyDown={onKeyDown}
         />

@@ -2,6 +2,7 @@
 import type { ReactElement } from 'react';
 import { memo, use } from 'react';
 import type { AssistantViewMessage, UserViewMessage, ViewMessage } from 'stepline/ui';
+import { ErrorBoundary } from '../app/error-boundary.tsx';
 import { formatTime } from '../format/format.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { AgentName } from './agent-name.ts';
@@ -33,7 +34,9 @@ function UserMessage({ message }: { readonly message: UserViewMessage }): ReactE
 }
 
 const interruptions: Readonly<Record<string, string>> = {
-  signal: 'The text broke off here: the run was stopped.',
+  // Who stopped it is said below.
+  signal: 'The text breaks off here.',
+  request: 'The text breaks off here.',
   'stream-interrupted': 'The text broke off here: the connection to the model was lost.',
 };
 
@@ -60,8 +63,8 @@ function AssistantMessage({
           <p className="plain">{reasoning}</p>
         </details>
       )}
-      {text !== '' && <Markdown text={text} />}
-      {provisional === true && <span className="caret" aria-hidden="true" />}
+      {text !== '' && <Markdown text={text} isOpen={provisional === true} />}
+      {provisional === true && text === '' && <span className="caret" aria-hidden="true" />}
       {interrupted !== undefined && <p className="note">{describeInterruption(interrupted)}</p>}
     </div>
   );
@@ -100,7 +103,9 @@ export const MessageView = memo(function MessageView({ message, isContinued }: M
       aria-label={nameMessage(message)}
       aria-busy={message.provisional === true ? true : undefined}
     >
-      <MessageBody message={message} isContinued={isContinued} />
+      <ErrorBoundary fallback={<p className="note">This message cannot be shown.</p>}>
+        <MessageBody message={message} isContinued={isContinued} />
+      </ErrorBoundary>
     </article>
   );
 });

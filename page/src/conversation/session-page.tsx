@@ -4,8 +4,10 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { UseAgentResult } from 'stepline/react';
 import { useAgent } from 'stepline/react';
 import type { AgentActions } from 'stepline/ui';
+import { RequestFailedError } from 'stepline/ui';
 import { Icon } from '../app/icons.tsx';
 import { Link } from '../app/routing.tsx';
+import { Suggestions } from '../app/suggestions.tsx';
 import { describeError, getToken } from '../app/server.ts';
 import { useMedia, wide } from '../app/use-media.ts';
 import { config } from '../config.ts';
@@ -15,10 +17,21 @@ import { WhyAside } from '../why/why-aside.tsx';
 import { AgentName } from './agent-name.ts';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
+import { describeEffect } from './describe-effect.ts';
+import { dropRepeats } from './drop-repeats.ts';
 import { MessageList } from './message-list.tsx';
+import type { SentMessage } from './pending-message.tsx';
+import { countUserMessages, PendingMessage } from './pending-message.tsx';
 import { StatusLine } from './status-line.tsx';
 
-function EmptyConversation({ agent }: { readonly agent: UseAgentResult }): ReactElement {
+interface EmptyProps {
+  readonly agent: UseAgentResult;
+  /** False until the server has said what there is. */
+  readonly isLoaded: boolean;
+  readonly send: (text: string) => Promise<void>;
+}
+
+function EmptyConversation({ agent, isLoaded, send }: EmptyProps): ReactElement {
   const { connection, error } = agent;
   if (connection === 'refused')
     return (
@@ -29,22 +42,33 @@ function EmptyConversation({ agent }: { readonly agent: UseAgentResult }): React
         <p>Choose another session, or start a new one.</p>
       </div>
     );
-  if (connection === 'connecting') return <p className="empty note">Loading the conversation…</p>;
+  if (!isLoaded)
+    return (
+      <p className="empty note" role="status">
+        {error === undefined ? 'Loading the conversation…' : `The conversation is not loaded yet. ${describeError(error)} Trying again…`}
+      </p>
+    );
   return (
     <div className="empty">
       <Icon name="send" />
       <h2>Nothing said yet</h2>
-      <p>Write a message below. You will see each step that the agent takes, and on the right why it goes on or stops.</p>
+      <p>Write a message below. You will see each step that the agent takes, and in the Why panel why it goes on or stops.</p>
+      <Suggestions send={send} />
     </div>
   );
 }
 
 /** Says that what is shown may be old, and why. */
 function RefusedNote({ error }: { readonly error: unknown }): ReactElement {
+  const isGone = error instanceof RequestFailedError && error.status === 404;
   return (
     <div className="status-note bad" role="alert">
       <Icon name="warning" />
-      <p>This conversation is not up to date: {describeError(error)} Reload the page to try again.</p>
+      <p>
+        {isGone
+          ? 'This session no longer exists. You see what was loaded before it was deleted.'
+          : `This conversation is not up to date: ${describeError(error)} Reload the page to try again.`}
+      </p>
     </div>
   );
 }
@@ -57,21 +81,33 @@ interface SessionPageProps {
   readonly onChange: () => void;
   readonly isWhyOpen: boolean;
   readonly setWhyOpen: (isOpen: boolean) => void;
+  /** Message that the session was just created with; empty if there was none; undefined if it was not just created. */
+  readonly createdWith: string | undefined;
 }
 
 function SessionHeader({
   sessionId,
   agent,
+  isLoaded,
   onWhy,
 }: {
   readonly sessionId: string;
   readonly agent: UseAgentResult;
+  readonly isLoaded: boolean;
   readonly onWhy: (() => void) | undefined;
 }): ReactElement {
-  const { status, why, waits, clocks, usage, messages, connection } = agent;
-  const title = useTitle(sessionId) ?? (connection === 'refused' ? 'Unknown session' : 'New session');
+  const { status, waits, clocks, usage, messages, connection } = agent;
+  const title = useTitle(sessionId) ?? (connection === 'refused' ? 'Unknown session' : isLoaded ? 'New session' : 'Session');
   const { input = 0, output = 0, total = input + output } = usage;
-  const facts = { status, sentence: why.sentence, stopReason: why.stop_reason, waits, clocks, tokens: total, messages, connection };
+  const facts = {
+    status,
+    waits,
+    clocks,
+    tokens: total,
+    messages,
+    connection,
+    isLoaded,
+  };
   useEffect(() => {
     document.title = `${title.slice(0, 60)} · ${config.title}`;
     return () => {
@@ -98,13 +134,13 @@ function SessionHeader({
 }
 
 /** Calls back after each action that worked. */
-function withNotice(agent: AgentActions, onDone: () => void): AgentActions {
-  const noteDone = async (work: Promise<void>): Promise<void> => {
+function withNotice(agent: AgentActions, onDone: (content?: unknown) => void): AgentActions {
+  const noteDone = async (work: Promise<void>, content?: unknown): Promise<void> => {
     await work;
-    onDone();
+    onDone(content);
   };
   return {
-    send: (content) => noteDone(agent.send(content)),
+    send: (content) => noteDone(agent.send(content), content),
     cancel: (reason) => agent.cancel(reason),
     readWait: (waitId) => agent.readWait(waitId),
     approve: (wait, options) => noteDone(agent.approve(wait, options)),
@@ -114,13 +150,35 @@ function withNotice(agent: AgentActions, onDone: () => void): AgentActions {
   };
 }
 
+/** True once the server has said what the session holds. */
+function useIsLoaded({ connection, messages }: UseAgentResult): boolean {
+  const [isLoaded, setLoaded] = useState(false);
+  const isCurrent = connection === 'live' || connection === 'shared' || connection === 'polling';
+  if (isCurrent && !isLoaded) setLoaded(true);
+  return isLoaded || messages.length > 0;
+}
+
 /** Shows a session, live. */
-export function SessionPage({ sessionId, agentName, onChange, isWhyOpen, setWhyOpen }: SessionPageProps): ReactElement {
+export function SessionPage(props: SessionPageProps): ReactElement {
+  const { sessionId, agentName, onChange, isWhyOpen, setWhyOpen, createdWith } = props;
   const agent = useAgent({ url: config.api, sessionId, ...(config.tokenUrl !== undefined && { getToken }) });
   const { messages, waits, status, gaps, connection } = agent;
   const isWide = useMedia(wide);
   const [actionCount, setActionCount] = useState(0);
-  const actions = useMemo(() => withNotice(agent, () => setActionCount((count) => count + 1)), [agent]);
+  const hasLoaded = useIsLoaded(agent);
+  const [sent, setSent] = useState<SentMessage | undefined>(() =>
+    createdWith === undefined || createdWith === '' ? undefined : { text: createdWith, before: 0 },
+  );
+  const actions = useMemo(() => {
+    const before = countUserMessages(agent.messages);
+    return withNotice(agent, (content) => {
+      setActionCount((count) => count + 1);
+      if (typeof content === 'string') setSent({ text: content, before });
+    });
+  }, [agent]);
+  const shown = useMemo(() => dropRepeats(messages), [messages]);
+  const isPending = sent !== undefined && countUserMessages(messages) <= sent.before;
+  const send = (text: string): Promise<void> => actions.send(text);
   const main = useRef<HTMLElement>(null);
   useEffect(() => noteTitle(sessionId, messages), [sessionId, messages]);
   useEffect(onChange, [status, waits.length, onChange]);
@@ -134,15 +192,16 @@ export function SessionPage({ sessionId, agentName, onChange, isWhyOpen, setWhyO
   return (
     <>
       <main ref={main} className="session" id="main" tabIndex={-1}>
-        <SessionHeader sessionId={sessionId} agent={agent} onWhy={isWide ? undefined : () => setWhyOpen(!isWhyOpen)} />
+        <SessionHeader sessionId={sessionId} agent={agent} isLoaded={hasLoaded} onWhy={isWide ? undefined : () => setWhyOpen(!isWhyOpen)} />
         <AgentName value={agentName ?? 'Agent'}>
           <MessageList
-            messages={messages}
+            messages={shown}
             isLoadingEarlier={isLoadingEarlier}
             actionCount={actionCount}
-            empty={<EmptyConversation agent={agent} />}
+            empty={isPending ? null : <EmptyConversation agent={agent} isLoaded={hasLoaded} send={send} />}
           >
             {connection === 'refused' && messages.length > 0 && <RefusedNote error={agent.error} />}
+            {isPending && <PendingMessage key={sent.before} sent={sent} />}
             <WaitList waits={waits} actions={actions} />
           </MessageList>
         </AgentName>
@@ -151,9 +210,11 @@ export function SessionPage({ sessionId, agentName, onChange, isWhyOpen, setWhyO
           <Composer
             draft={sessionId}
             isRunning={status === 'in_progress'}
-            send={(text) => actions.send(text)}
-            stop={() => actions.cancel('Stopped on the page.')}
-            placeholder={status === 'in_progress' ? 'Add a message while it runs…' : 'Write a message…'}
+            send={send}
+            stop={() => actions.cancel('the person pressed Stop')}
+            placeholder={status === 'in_progress' ? 'Add a message…' : 'Write a message…'}
+            hint={describeEffect(waits)}
+            takesFocus={createdWith !== undefined}
           />
         )}
       </main>

@@ -6,12 +6,12 @@ const at = (seconds: number): string => new Date(Date.UTC(2026, 10, 17) + second
 const now = Date.parse(at(100));
 const base: StatusFacts = {
   status: 'in_progress',
-  sentence: '',
   waits: [],
   clocks: { step_count: 0, duration_ms: 0 },
   tokens: 0,
   messages: [],
   connection: 'live',
+  isLoaded: true,
 };
 const asked = {
   id: 'm',

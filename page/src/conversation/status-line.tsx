@@ -8,13 +8,13 @@ import { describeStatus } from '../format/status.ts';
 /** Facts that the line shows. */
 export interface StatusFacts {
   readonly status: string;
-  readonly sentence: string;
-  readonly stopReason?: string | undefined;
   readonly waits: readonly ViewWait[];
   readonly clocks: ViewClocks;
   readonly tokens: number;
   readonly messages: readonly ViewMessage[];
   readonly connection: ConnectionStatus;
+  /** False until the server has said what the session holds. */
+  readonly isLoaded: boolean;
 }
 
 /** Time at which the run began that goes on now. */
@@ -49,20 +49,16 @@ export const describeConnection = (connection: ConnectionStatus, isOnline: boole
 
 /** One line: what the session does, for how long, and what it has used. */
 export function StatusLine({ facts }: { readonly facts: StatusFacts }): ReactElement {
-  const { status, sentence, stopReason, waits, clocks, tokens, connection } = facts;
+  const { status, waits, clocks, tokens, connection, isLoaded } = facts;
   const isTicking = status === 'in_progress' || status === 'waiting';
   const now = useNow(1_000, isTicking);
-  const { text, tone } = describeStatus(status, waits, stopReason);
+  const { text, tone } = isLoaded ? describeStatus(status, waits) : ({ text: 'Not loaded', tone: 'calm' } as const);
   const clock = describeClock(facts, now);
-  const isEnded = status === 'stopped' || status === 'failed';
-  const words = isEnded && /^(Stopped|Failed)\b/.test(sentence) ? sentence : text;
   const connected = describeConnection(connection, useOnline());
   return (
     <div className="status-line" role="status" aria-label="Status">
       <span className={`dot ${tone}`} aria-hidden="true" />
-      <span className="status-words" title={words}>
-        {words}
-      </span>
+      <span className="status-words">{text}</span>
       <span className="status-facts" aria-live="off">
         {clock !== '' && <span role="timer">{clock}</span>}
         {clocks.step_count > 0 && <span>{clocks.step_count === 1 ? '1 step' : `${formatShort(clocks.step_count)} steps`}</span>}

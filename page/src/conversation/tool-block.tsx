@@ -16,13 +16,15 @@ const decisions: Readonly<Record<string, string>> = {
   cancelled: 'Cancelled',
 };
 
+const endSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
 /** Says what became of an approval, and who decided. */
 export function describeApproval({ status, by, at, reason, edited }: ViewApproval, now: number): string {
   const words = [decisions[status] ?? status];
   if (edited === true) words.push('with changes');
   if (by !== undefined && by.id !== '') words.push(`by ${nameAuthor(by)}`);
   if (at !== undefined) words.push(`at ${formatTime(at, now)}`);
-  return `${words.join(' ')}${reason === undefined ? '' : `: ${reason}`}`;
+  return endSentence(`${words.join(' ')}${reason === undefined || status === 'superseded' ? '' : `: ${reason}`}`);
 }
 
 function Part({ name, text, tone = '' }: { readonly name: string; readonly text: string; readonly tone?: string }): ReactElement {
@@ -53,6 +55,8 @@ export function ToolBlock({ message }: { readonly message: ToolViewMessage }): R
   const { tool_name, tool_status, tool_args_summary, tool_args, tool_result, tool_error, tool_duration_ms, tool_progress } = message;
   const { text, tone, icon } = describeCall(tool_status);
   const { approval } = message;
+  // The words below it say who declined a call, and why: it has no error of its own.
+  const isDeclined = approval !== undefined && approval.status !== 'open' && approval.status !== 'approved';
   return (
     <div role="group" aria-label={`Tool ${tool_name}`} className={`tool-block ${tone}`}>
       <details>
@@ -75,7 +79,7 @@ export function ToolBlock({ message }: { readonly message: ToolViewMessage }): R
           {tool_result !== undefined && <ResultPart result={tool_result} />}
         </div>
       </details>
-      {tool_error !== undefined && <p className="tool-error">{tool_error}</p>}
+      {tool_error !== undefined && !isDeclined && <p className="tool-error">{tool_error}</p>}
       {tool_progress !== undefined && tool_status === 'running' && <p className="note">{toProgress(tool_progress)}</p>}
       {approval !== undefined && approval.status !== 'open' && <p className="note">{describeApproval(approval, Date.now())}</p>}
     </div>

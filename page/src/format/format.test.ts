@@ -80,6 +80,12 @@ describe('meters', () => {
     expect(`${nameMeter(meter, 'Reputation')}: ${describeMeter(meter)}`).toBe(text);
   });
 
+  it('has another name for run time than for active time', () => {
+    const meter = { value: 1, limit: 300, unit: 'seconds' };
+    const names = ['ExecutionTimeLimit', 'CumulativeExecutionTimeLimit'].map((criterion) => nameMeter(meter, criterion));
+    expect(names).toEqual(['Run time', 'Active time']);
+  });
+
   it.each<[number, number, number, string]>([
     [0, 20, 0, 'calm'],
     [15, 20, 0.75, 'calm'],

@@ -10,8 +10,15 @@ const unitNames: Readonly<Record<string, string>> = {
   failures: 'Failures in a row',
 };
 
+/** Criteria whose unit does not say what they measure: one counts work, the other everything since the start. */
+const criterionNames: Readonly<Record<string, string>> = {
+  ExecutionTimeLimit: 'Run time',
+  CumulativeExecutionTimeLimit: 'Active time',
+};
+
 /** Names what a meter measures. A criterion of the host's own gives its name. */
-export const nameMeter = ({ unit }: Meter, criterion = 'Used'): string => (unit === undefined ? criterion : (unitNames[unit] ?? unit));
+export const nameMeter = ({ unit }: Meter, criterion = 'Used'): string =>
+  criterionNames[criterion] ?? (unit === undefined ? criterion : (unitNames[unit] ?? unit));
 
 function formatAmount(value: number, unit: string | undefined): string {
   if (unit === 'seconds') return formatDuration(value * 1_000);

@@ -18,7 +18,13 @@ export interface NamedWait {
   readonly limit?: string | undefined;
 }
 
-const limitNames: Readonly<Record<string, string>> = { steps: 'steps', tokens: 'tokens', wall: 'time', active: 'time', cost: 'money' };
+const limitNames: Readonly<Record<string, string>> = {
+  steps: 'steps',
+  tokens: 'tokens',
+  wall: 'time',
+  active: 'active time',
+  cost: 'money',
+};
 
 /** Names what ran out: steps, tokens, time, money. */
 export const nameLimit = ({ limit, wait_id }: Pick<NamedWait, 'limit' | 'wait_id'>): string =>
@@ -83,7 +89,7 @@ const calls: Readonly<Record<string, CallWords>> = {
   succeeded: { text: 'Done', tone: 'good', icon: 'check' },
   rejected: { text: 'Rejected', tone: 'warn', icon: 'cross' },
   expired: { text: 'Not approved in time', tone: 'warn', icon: 'clock' },
-  superseded: { text: 'Given up for a new message', tone: 'calm', icon: 'cross' },
+  superseded: { text: 'Given up', tone: 'calm', icon: 'cross' },
   cancelled: { text: 'Cancelled', tone: 'calm', icon: 'cross' },
   unknown: { text: 'May or may not have taken effect', tone: 'warn', icon: 'question' },
 };

@@ -1,7 +1,7 @@
 import { isValidElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
-import { renderMarkdown } from './markdown.tsx';
+import { renderMarkdown, withoutOpenLine } from './markdown.tsx';
 
 const toHtml = (text: string): string => renderToStaticMarkup(<>{renderMarkdown(text)}</>);
 
@@ -142,6 +142,17 @@ describe('hostile text', () => {
     const startedAt = performance.now();
     expect(toHtml(text)).not.toBe('');
     expect(performance.now() - startedAt).toBeLessThan(4_000);
+  });
+
+  it.each([
+    ['- one\n-', '- one'],
+    ['Words\n---', 'Words'],
+    ['Words\n==', 'Words'],
+    ['Words\n- x', 'Words\n- x'],
+    ['Words\n---\n', 'Words\n---\n'],
+    ['-', '-'],
+  ])('holds back a last line that may yet become something else: %j', (text, shown) => {
+    expect(withoutOpenLine(text)).toBe(shown);
   });
 
   it('never makes HTML out of a string', () => {

@@ -140,7 +140,16 @@ export function renderMarkdown(text: string): ReactNode {
   }
 }
 
+/** Leaves out a last line of dashes or equals signs: it would make a heading of the line before, until the rest of it comes. */
+export const withoutOpenLine = (text: string): string => text.replace(/\n[ \t]*(?:-+|=+)[ \t]*$/, '');
+
+interface MarkdownProps {
+  readonly text: string;
+  /** True while it is being written. */
+  readonly isOpen?: boolean;
+}
+
 /** A text that was written as Markdown. */
-export const Markdown = memo(function Markdown({ text }: { readonly text: string }): ReactElement {
-  return <div className="markdown">{renderMarkdown(text)}</div>;
+export const Markdown = memo(function Markdown({ text, isOpen = false }: MarkdownProps): ReactElement {
+  return <div className={isOpen ? 'markdown open' : 'markdown'}>{renderMarkdown(isOpen ? withoutOpenLine(text) : text)}</div>;
 });

@@ -3,7 +3,6 @@ import { Icon } from '../app/icons.tsx';
 import type { Route } from '../app/route.ts';
 import { Link } from '../app/routing.tsx';
 import { ThemeButton } from '../app/theme.tsx';
-import type { Action } from '../app/use-action.ts';
 import { useNow } from '../app/use-now.ts';
 import { config } from '../config.ts';
 import { formatShortAge } from '../format/format.ts';
@@ -42,13 +41,12 @@ interface SessionNavProps {
   readonly route: Route;
   readonly list: SessionList;
   readonly waitCount: number;
-  readonly creation: Action;
   readonly onCreate: () => void;
   readonly onTour: (() => void) | undefined;
 }
 
 /** The sessions, the inbox, and ways to start. */
-export function SessionNav({ route, list, waitCount, creation, onCreate, onTour }: SessionNavProps): ReactElement {
+export function SessionNav({ route, list, waitCount, onCreate, onTour }: SessionNavProps): ReactElement {
   const now = useNow(20_000);
   const sessions = list.value;
   return (
@@ -64,15 +62,10 @@ export function SessionNav({ route, list, waitCount, creation, onCreate, onTour 
         <ThemeButton />
       </div>
       <div className="nav-actions">
-        <button type="button" className="button primary wide" onClick={onCreate} disabled={creation.isBusy}>
+        <button type="button" className="button primary wide" onClick={onCreate}>
           <Icon name="plus" />
           New session
         </button>
-        {creation.error !== '' && (
-          <p className="form-error" role="alert">
-            {creation.error}
-          </p>
-        )}
         <Link to={{ type: 'inbox' }} isCurrent={route.type === 'inbox'} className="nav-link">
           <Icon name="inbox" />
           Inbox

@@ -4,7 +4,7 @@ import type { Tour } from './use-tour.ts';
 
 /** The guide: what to look at in this act. */
 export function TourCard({ tour }: { readonly tour: Tour }): ReactElement | null {
-  const { acts, place, action, next, end } = tour;
+  const { acts, place, action, next, retry, end } = tour;
   if (place < 0) return null;
   const act = acts[place];
   const isLast = place >= acts.length - 1;
@@ -15,7 +15,7 @@ export function TourCard({ tour }: { readonly tour: Tour }): ReactElement | null
     <section className="tour" aria-label="Tour" onKeyDown={onKeyDown}>
       <p className="tour-place">
         <Icon name="flag" />
-        {act === undefined ? 'Tour' : `Step ${place + 1} of ${acts.length}`}
+        {act === undefined ? 'Tour' : `Tour ${place + 1} of ${acts.length}`}
       </p>
       <h2>{act?.title ?? 'The tour'}</h2>
       <div aria-live="polite">
@@ -28,12 +28,17 @@ export function TourCard({ tour }: { readonly tour: Tour }): ReactElement | null
         </p>
       )}
       <div className="buttons">
-        {!isLast && (
+        {action.error !== '' && (
+          <button type="button" className="button primary" onClick={retry}>
+            Try again
+          </button>
+        )}
+        {!isLast && action.error === '' && (
           <button type="button" className="button primary" disabled={action.isBusy} onClick={next}>
             Next
           </button>
         )}
-        <button type="button" className={isLast ? 'button primary' : 'button'} onClick={end}>
+        <button type="button" className={isLast && action.error === '' ? 'button primary' : 'button'} onClick={end}>
           End tour
         </button>
       </div>

@@ -1,10 +1,13 @@
 // A tour: acts that the server starts one by one, each in a session.
-import { useCallback, useState } from 'react';
+// U1. Whoever has ended the tour, or gone on, is not taken to the session of an act that started late.
+// U2. A reload keeps the place, in this tab.
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { navigate } from '../app/routing.tsx';
 import { getJson, postJson } from '../app/server.ts';
 import type { Action } from '../app/use-action.ts';
 import { useAction } from '../app/use-action.ts';
 import { config } from '../config.ts';
+import { readPlace, storePlace } from './stored-place.ts';
 
 export interface TourAct {
   readonly id: string;
@@ -19,6 +22,8 @@ export interface Tour {
   readonly action: Action;
   readonly start: () => void;
   readonly next: () => void;
+  /** Starts the current act again. */
+  readonly retry: () => void;
   readonly end: () => void;
 }
 
@@ -31,38 +36,48 @@ async function startAct(address: string, { id }: TourAct): Promise<string> {
 
 /** Runs the tour. The last act, `why`, opens the panel. */
 export function useTour(openWhy: () => void): Tour {
-  const [acts, setActs] = useState<readonly TourAct[]>([]);
-  const [place, setPlace] = useState(-1);
+  const [{ acts, place }, setTour] = useState(() => readPlace(config.tour));
+  const current = useRef(place);
   const action = useAction();
-  const { run } = action;
+  const { run, isBusy } = action;
+  const go = useCallback((list: readonly TourAct[], index: number) => {
+    current.current = index;
+    setTour({ acts: list, place: index });
+  }, []);
+  useEffect(() => storePlace(config.tour, { acts, place }), [acts, place]);
   const play = useCallback(
     (list: readonly TourAct[], index: number) =>
       run(async () => {
         const act = list[index];
         if (act === undefined || config.tour === undefined) return;
-        setPlace(index);
-        navigate({ type: 'session', sessionId: await startAct(config.tour, act) });
+        go(list, index);
+        const sessionId = await startAct(config.tour, act);
+        if (current.current !== index) return;
+        navigate({ type: 'session', sessionId });
         if (act.id === 'why') openWhy();
       }),
-    [run, openWhy],
+    [run, openWhy, go],
   );
   const start = useCallback(async () => {
+    if (isBusy) return;
     let list: readonly TourAct[] = [];
     const isRead = await run(async () => {
       const body = (await getJson(config.tour ?? '')) as { readonly acts?: readonly TourAct[] };
       list = body.acts ?? [];
-      setActs(list);
-      setPlace(0);
     });
     if (isRead) await play(list, 0);
-    else setPlace(0);
-  }, [run, play]);
+    else go([], 0);
+  }, [isBusy, run, play, go]);
   return {
     acts,
     place,
     action,
     start: () => void start(),
     next: () => void play(acts, place + 1),
-    end: () => setPlace(-1),
+    retry: () => void (acts.length === 0 ? start() : play(acts, place)),
+    end: () => {
+      go(acts, -1);
+      action.setError('');
+    },
   };
 }

@@ -1,20 +1,33 @@
 // A call that waits for somebody's approval.
-import type { ReactElement } from 'react';
+import type { MouseEvent, ReactElement } from 'react';
 import { useId, useState } from 'react';
 import type { AgentActions, ViewWait } from 'stepline/ui';
 import { Icon } from '../app/icons.tsx';
-import type { Action } from '../app/use-action.ts';
-import { useAction } from '../app/use-action.ts';
 import { formatTime } from '../format/format.ts';
 import { ArgsView } from './args-view.tsx';
 import { parseJson } from './parse-json.ts';
+import type { Decision } from './use-decision.ts';
+import { useDecision } from './use-decision.ts';
 import type { WholeWait } from './use-whole-wait.ts';
 import { useWholeWait } from './use-whole-wait.ts';
 import { WaitCard } from './wait-card.tsx';
 
 interface FormProps {
-  readonly action: Action;
+  readonly action: Decision;
   readonly onClose: () => void;
+}
+
+/** Closes a form. The focus stays in its card. */
+function CancelButton({ onClose }: Pick<FormProps, 'onClose'>): ReactElement {
+  const onClick = ({ currentTarget }: MouseEvent<HTMLButtonElement>): void => {
+    currentTarget.closest<HTMLElement>('.wait-card')?.focus({ preventScroll: true });
+    onClose();
+  };
+  return (
+    <button type="button" className="button" onClick={onClick}>
+      Cancel
+    </button>
+  );
 }
 
 /** Arguments that a person changes before they approve. */
@@ -54,12 +67,10 @@ function EditForm({
         {problem === '' ? 'Valid JSON. The tool checks the fields before it runs.' : problem}
       </p>
       <div className="buttons">
-        <button type="button" className="button primary" disabled={action.isBusy} onClick={submit}>
+        <button type="button" className="button primary" disabled={action.isLocked} onClick={submit}>
           Approve with changes
         </button>
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
+        <CancelButton onClose={onClose} />
       </div>
     </div>
   );
@@ -84,14 +95,12 @@ function RejectForm({ reject, action, onClose }: FormProps & { readonly reject: 
         <button
           type="button"
           className="button danger"
-          disabled={action.isBusy}
+          disabled={action.isLocked}
           onClick={() => void action.run(() => reject(reason.trim()))}
         >
           Reject call
         </button>
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
+        <CancelButton onClose={onClose} />
       </div>
     </div>
   );
@@ -105,7 +114,7 @@ function Arguments({ args, summary, isLoading, error }: WholeWait): ReactElement
       {isLoading && <p className="note">Loading all arguments…</p>}
       {error !== '' && (
         <p className="form-error" role="alert">
-          The arguments cannot be shown in full: {error}
+          The arguments cannot be shown in full yet, so the call cannot be approved: {error} Trying again…
         </p>
       )}
     </>
@@ -120,7 +129,7 @@ interface ApprovalCardProps {
 /** Shows a call in full, and lets a person approve, change or reject it. */
 export function ApprovalCard({ wait, actions }: ApprovalCardProps): ReactElement {
   const [form, setForm] = useState<'edit' | 'reject'>();
-  const action = useAction();
+  const action = useDecision(wait);
   const whole = useWholeWait(wait, actions.readWait);
   const { seen, requestedBy, shown } = whole;
   const close = (): void => setForm(undefined);
@@ -142,7 +151,7 @@ export function ApprovalCard({ wait, actions }: ApprovalCardProps): ReactElement
       wait={wait}
       isWhole={!whole.isLoading}
       onEscape={close}
-      error={action.error}
+      action={action}
     >
       {form !== 'edit' && <Arguments {...whole} />}
       {form === 'edit' && (
@@ -156,16 +165,16 @@ export function ApprovalCard({ wait, actions }: ApprovalCardProps): ReactElement
           <button
             type="button"
             className="button primary"
-            disabled={action.isBusy || whole.isLoading}
+            disabled={action.isLocked || !whole.isWhole}
             onClick={() => void action.run(() => actions.approve(shown, toOptions()))}
           >
             <Icon name="check" />
             Approve
           </button>
-          <button type="button" className="button" disabled={action.isBusy || whole.isLoading} onClick={() => setForm('edit')}>
+          <button type="button" className="button" disabled={action.isLocked || !whole.isWhole} onClick={() => setForm('edit')}>
             Edit
           </button>
-          <button type="button" className="button" disabled={action.isBusy} onClick={() => setForm('reject')}>
+          <button type="button" className="button" disabled={action.isLocked} onClick={() => setForm('reject')}>
             Reject
           </button>
         </div>

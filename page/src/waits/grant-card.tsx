@@ -2,8 +2,8 @@
 import type { ReactElement } from 'react';
 import { useState } from 'react';
 import type { AgentActions, ViewGrant, ViewWait } from 'stepline/ui';
-import { useAction } from '../app/use-action.ts';
 import { nameLimit } from '../format/status.ts';
+import { useDecision } from './use-decision.ts';
 import { WaitCard } from './wait-card.tsx';
 
 interface GrantField {
@@ -48,14 +48,14 @@ export function GrantCard({
 }): ReactElement {
   const field = findGrantField(wait.limit);
   const [amount, setAmount] = useState(String(field.suggested));
-  const action = useAction();
+  const action = useDecision(wait);
   const submit = (): void => {
     const value = Number(amount) * field.factor;
     if (!(value > 0)) action.setError('Write a number above 0.');
     else void action.run(() => actions.grant({ [field.key]: value }));
   };
   return (
-    <WaitCard name={`Limit: ${wait.limit ?? 'unknown'}`} title={`More ${nameLimit(wait)} needed`} wait={wait} error={action.error}>
+    <WaitCard name={`Limit: ${wait.limit ?? 'unknown'}`} title={`More ${nameLimit(wait)} needed`} wait={wait} action={action}>
       <form
         className="wait-form"
         onSubmit={(event) => {
@@ -68,10 +68,10 @@ export function GrantCard({
           <input type="number" min={0} step={field.step} value={amount} onChange={(event) => setAmount(event.target.value)} />
         </label>
         <div className="buttons">
-          <button type="submit" className="button primary" disabled={action.isBusy}>
+          <button type="submit" className="button primary" disabled={action.isLocked}>
             Grant more
           </button>
-          <button type="button" className="button" disabled={action.isBusy} onClick={() => void action.run(() => actions.reject(wait))}>
+          <button type="button" className="button" disabled={action.isLocked} onClick={() => void action.run(() => actions.reject(wait))}>
             End here
           </button>
         </div>

@@ -2,8 +2,8 @@
 import type { ReactElement } from 'react';
 import { useState } from 'react';
 import type { AgentActions, ViewWait } from 'stepline/ui';
-import { useAction } from '../app/use-action.ts';
 import { ArgsView } from './args-view.tsx';
+import { useDecision } from './use-decision.ts';
 import { useWholeWait } from './use-whole-wait.ts';
 import { WaitCard } from './wait-card.tsx';
 
@@ -33,7 +33,7 @@ export function QuestionCard({
   readonly actions: Pick<AgentActions, 'readWait' | 'answer'>;
 }): ReactElement {
   const [text, setText] = useState('');
-  const action = useAction();
+  const action = useDecision(wait);
   const { args, shown } = useWholeWait(wait, actions.readWait);
   const name = wait.tool ?? wait.participant ?? 'input';
   const submit = (): void => {
@@ -42,12 +42,7 @@ export function QuestionCard({
     else void action.run(() => actions.answer(shown, toAnswer(text) as never));
   };
   return (
-    <WaitCard
-      name={`Question: ${name}`}
-      title={(titles[wait.type] ?? titles['client-tool'])?.(name) ?? name}
-      wait={wait}
-      error={action.error}
-    >
+    <WaitCard name={`Question: ${name}`} title={(titles[wait.type] ?? titles['client-tool'])?.(name) ?? name} wait={wait} action={action}>
       {wait.prompt !== undefined && <p className="plain">{wait.prompt}</p>}
       {args !== undefined && <ArgsView args={args} />}
       <form
@@ -62,7 +57,7 @@ export function QuestionCard({
           <textarea rows={2} value={text} onChange={(event) => setText(event.target.value)} />
         </label>
         <div className="buttons">
-          <button type="submit" className="button primary" disabled={action.isBusy}>
+          <button type="submit" className="button primary" disabled={action.isLocked}>
             Send answer
           </button>
         </div>

@@ -13,6 +13,8 @@ export interface WholeWait {
   readonly seen: string | undefined;
   readonly requestedBy: string | undefined;
   readonly isLoading: boolean;
+  /** True if everything is here that has to be read before somebody approves. */
+  readonly isWhole: boolean;
   /** Words for people; empty if nothing went wrong. */
   readonly error: string;
 }
@@ -25,8 +27,9 @@ interface Read {
   readonly requestedBy?: string;
 }
 
-const retryMs = 1_500;
-const mostRetries = 4;
+/** The call may be asked about a moment before it is stored; a server that is gone is asked less often. */
+const retryMs = { soon: 1_500, later: 10_000 };
+const soonTries = 4;
 
 const readId = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id : undefined;
@@ -56,7 +59,7 @@ export function useWholeWait(wait: ViewWait, readWait: AgentActions['readWait'])
     let isCurrent = true;
     setError('');
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const ask = (triesLeft: number): void =>
+    const ask = (soonLeft: number): void =>
       void readWait(wait_id).then(
         (found) => {
           if (!isCurrent) return;
@@ -66,11 +69,10 @@ export function useWholeWait(wait: ViewWait, readWait: AgentActions['readWait'])
         (problem: unknown) => {
           if (!isCurrent) return;
           setError(describeError(problem));
-          // The call may be asked about a moment before it is stored.
-          if (triesLeft > 0) timer = setTimeout(() => ask(triesLeft - 1), retryMs);
+          timer = setTimeout(() => ask(soonLeft - 1), soonLeft > 0 ? retryMs.soon : retryMs.later);
         },
       );
-    ask(mostRetries);
+    ask(soonTries);
     return () => {
       isCurrent = false;
       clearTimeout(timer);
@@ -84,6 +86,7 @@ export function useWholeWait(wait: ViewWait, readWait: AgentActions['readWait'])
     seen: found?.seen,
     requestedBy: found?.requestedBy,
     isLoading: isNeeded && found === undefined && error === '',
+    isWhole: !isNeeded || found !== undefined,
     error,
   };
 }

@@ -5,7 +5,7 @@ import { describeMeter, getFill, getLevel, nameMeter } from '../format/meters.ts
 interface MeterBarProps {
   readonly meter: Meter;
   /** Criterion that the meter belongs to. */
-  readonly criterion?: string;
+  readonly criterion?: string | undefined;
 }
 
 /** Used part of a limit: Steps: 12 of 20. */

@@ -27,10 +27,17 @@ function EvaluationItem({ evaluation, isDeciding }: { readonly evaluation: ViewE
 }
 
 /** Says what was decided after a step, in a word. */
-export function describeDecision({ should_continue, stop_reason }: StepDecision): string {
+export function describeDecision({ should_continue, stop_reason }: StepDecision, isPaused: boolean): string {
   if (should_continue) return 'Continued';
+  if (isPaused) return 'Paused';
   return stop_reason === 'completed' ? 'Completed' : 'Stopped';
 }
+
+/** Returns the evaluations, that of the criterion that decided first. */
+const putFirst = (evaluations: readonly ViewEvaluation[], decider: string): readonly ViewEvaluation[] => [
+  ...evaluations.filter(({ criterion }) => criterion === decider),
+  ...evaluations.filter(({ criterion }) => criterion !== decider),
+];
 
 /** Says why, in the words of the criterion that decided. */
 function findReason({ evaluations, resolved_by }: StepDecision): string {
@@ -39,8 +46,14 @@ function findReason({ evaluations, resolved_by }: StepDecision): string {
 }
 
 /** One step: the decision after it, its meters, and behind a click every evaluation. */
-export const StepRow = memo(function StepRow({ step }: { readonly step: StepDecision }): ReactElement {
-  const { step_number, should_continue, evaluations, resolved_by } = step;
+export const StepRow = memo(function StepRow({
+  step,
+  isPaused,
+}: {
+  readonly step: StepDecision;
+  readonly isPaused: boolean;
+}): ReactElement {
+  const { step_number, should_continue, evaluations, resolved_by, resumed } = step;
   const metered = evaluations.filter(({ meter }) => meter !== undefined);
   return (
     <div role="group" className="step-row" aria-label={`Step ${step_number}`}>
@@ -48,19 +61,20 @@ export const StepRow = memo(function StepRow({ step }: { readonly step: StepDeci
         <summary>
           <Icon name="chevron" />
           <span className="step-number">Step {step_number}</span>
-          <span className={should_continue ? 'step-decision' : 'step-decision ended'}>{describeDecision(step)}</span>
+          <span className={should_continue ? 'step-decision' : 'step-decision ended'}>{describeDecision(step, isPaused)}</span>
         </summary>
         {evaluations.length === 0 ? (
           <p className="note">The server sends no evaluations. Set broadcast.includeContinuationTrace to see them here.</p>
         ) : (
           <ul className="evaluations">
-            {evaluations.map((evaluation, index) => (
+            {putFirst(evaluations, resolved_by).map((evaluation, index) => (
               <EvaluationItem key={index} evaluation={evaluation} isDeciding={evaluation.criterion === resolved_by} />
             ))}
           </ul>
         )}
       </details>
       <p className="step-reason">{findReason(step)}</p>
+      {resumed === true && <p className="step-reason">The worker ended in this step; another one took over and resumed it.</p>}
       {metered.length > 0 && (
         <div className="step-meters">
           {metered.map(({ meter, criterion }, index) => meter && <MeterBar key={index} meter={meter} criterion={criterion} />)}

@@ -10,6 +10,7 @@ import { adviseNext } from './advice.ts';
 import { describeDecider } from './decided-by.ts';
 import { MeterBar } from './meter-bar.tsx';
 import { StepRow } from './step-row.tsx';
+import { findQuestions, toRows } from './to-rows.ts';
 
 function UsageFacts({ usage }: { readonly usage: UseAgentResult['usage'] }): ReactElement | null {
   const { input = 0, output = 0, total = input + output } = usage;
@@ -42,11 +43,21 @@ function CurrentMeters({ step }: { readonly step: StepDecision | undefined }): R
   );
 }
 
+/** Says in which steps of the newest run a process ended; undefined if none did. */
+function describeCrashes(steps: readonly StepDecision[]): string | undefined {
+  const run = steps.at(-1)?.execution_id;
+  const numbers = steps.flatMap(({ execution_id, step_number, resumed }) =>
+    resumed === true && execution_id === run ? [String(step_number)] : [],
+  );
+  return numbers.length === 0 ? undefined : `The worker ended; another one took over and resumed step ${numbers.join(', ')}.`;
+}
+
 function WhyTop({ agent, newest }: { readonly agent: UseAgentResult; readonly newest: StepDecision | undefined }): ReactElement {
   const { why, status, waits, usage } = agent;
   const isRunning = status === 'in_progress';
   const { text } = describeStatus(status, waits, why.stop_reason);
   const decider = isRunning ? undefined : describeDecider(why);
+  const crashes = describeCrashes(why.steps);
   return (
     <>
       <h2>{isRunning || why.sentence === '' ? text : why.sentence}</h2>
@@ -55,10 +66,11 @@ function WhyTop({ agent, newest }: { readonly agent: UseAgentResult; readonly ne
           <span className="label">Decided by</span> {decider}
         </p>
       )}
+      {crashes !== undefined && <p>{crashes}</p>}
       <p>
         <span className="label">Next:</span> {adviseNext(status, why)}
       </p>
-      {isRunning || why.meter === undefined ? <CurrentMeters step={newest} /> : <MeterBar meter={why.meter} />}
+      {isRunning || why.meter === undefined ? <CurrentMeters step={newest} /> : <MeterBar meter={why.meter} criterion={why.resolved_by} />}
       <UsageFacts usage={usage} />
     </>
   );
@@ -66,8 +78,10 @@ function WhyTop({ agent, newest }: { readonly agent: UseAgentResult; readonly ne
 
 /** Headline, who decided, what to do next, and every step with its evaluations, newest first. */
 export function WhyPanel({ agent }: { readonly agent: UseAgentResult }): ReactElement {
-  const given = agent.why.steps;
-  const steps = useMemo(() => given.toReversed(), [given]);
+  const { why, messages, waits } = agent;
+  const { steps } = why;
+  const isPaused = waits[0]?.type === 'grant';
+  const rows = useMemo(() => toRows(steps, { questions: findQuestions(messages), isPaused }), [steps, messages, isPaused]);
   const scroller = useRef<HTMLDivElement>(null);
   const top = useRef<HTMLDivElement>(null);
   const [topHeight, setTopHeight] = useState(0);
@@ -80,12 +94,20 @@ export function WhyPanel({ agent }: { readonly agent: UseAgentResult }): ReactEl
   return (
     <div ref={scroller} className="why-scroller" tabIndex={0} role="group" aria-label="Reasons">
       <div ref={top} className="why-top">
-        <WhyTop agent={agent} newest={steps[0]} />
+        <WhyTop agent={agent} newest={steps.at(-1)} />
         <h3>{steps.length === 0 ? 'Steps' : `Steps, newest first (${formatCount(steps.length)})`}</h3>
         {steps.length === 0 && <p className="note">None yet. Each step will be listed here, with the criteria that decided after it.</p>}
       </div>
-      <Virtualizer scrollRef={scroller} data={steps} startMargin={topHeight}>
-        {(step) => <StepRow key={`${step.execution_id} ${step.step_number}`} step={step} />}
+      <Virtualizer scrollRef={scroller} data={rows} startMargin={topHeight}>
+        {(row) =>
+          row.type === 'divider' ? (
+            <h4 key={row.key} className="step-divider">
+              {row.text}
+            </h4>
+          ) : (
+            <StepRow key={row.key} step={row.step} isPaused={row.isPaused} />
+          )
+        }
       </Virtualizer>
     </div>
   );

@@ -37,9 +37,9 @@ function toResolved(view: EventView): readonly EnvelopePart[] {
   return [{ event: 'agent.wait.resolved', data }];
 }
 
-/** An action that changes how the run continues. */
+/** An action that changes how the run continues. A user is named by the id alone. */
 const toStatus = (view: EventView, more: JsonObject): readonly EnvelopePart[] => {
-  const sentence = toStatusSentence(view);
+  const sentence = toStatusSentence(view).replace(/^User (?=\S)/, '');
   return [{ event: 'agent.status', data: { status: 'in_progress', sentence, by: toAuthor(view), ...more } }];
 };
 

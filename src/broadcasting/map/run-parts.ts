@@ -42,6 +42,10 @@ function toRefusal(view: EventView): JsonObject | undefined {
   return reason === undefined ? undefined : present({ reason, by: refused.optionalName('by') });
 }
 
+/** The last failure of a run that failed, in its own words. */
+const toLastFailure = (view: EventView): string | undefined =>
+  view.name('status') === 'failed' ? view.list('errors').at(-1)?.sentence('message') : undefined;
+
 function toEnded(view: EventView): readonly EnvelopePart[] {
   const waits = view.list('waitingFor').map(toWait);
   const data = present({
@@ -50,6 +54,7 @@ function toEnded(view: EventView): readonly EnvelopePart[] {
     resolved_by: view.optionalName('resolvedBy'),
     context: view.object('context'),
     sentence: toEndSentence(view),
+    failure: toLastFailure(view),
     next: toNextAction(view),
     grant_refused: toRefusal(view),
     step_count: view.number('stepCount'),

@@ -4,7 +4,8 @@ import type { Comparison, LimitOptions } from './limit.ts';
 import { assertCount, assertLimit, LimitCriterion, toTenths } from './limit.ts';
 
 /**
- * Forbids once the run has reached its limit on the wall clock. `startedAt` reads when the run began, in milliseconds;
+ * Forbids once the run has taken its time: the time on the wall clock since it began in this process, without the waits before that.
+ * `startedAt` reads when the run began, in milliseconds;
  * undefined before it did. The time of judging is among the findings.
  */
 export class ExecutionTimeLimit<State> extends LimitCriterion<State> {
@@ -26,7 +27,7 @@ export class ExecutionTimeLimit<State> extends LimitCriterion<State> {
     const elapsedMs = this.#getElapsedMs(state, findings);
     const elapsedSeconds = elapsedMs / 1000;
     const maxSeconds = this.raise(this.maxSeconds, state);
-    const reason = `${toTenths(elapsedSeconds)} s of ${maxSeconds} s of wall-clock time used`;
+    const reason = `${toTenths(elapsedSeconds)} s of ${maxSeconds} s of run time used`;
     return { isReached: elapsedMs >= maxSeconds * 1000, reason, max: maxSeconds, context: { elapsedSeconds, maxSeconds } };
   }
 

@@ -42,7 +42,7 @@ const limits: readonly LimitRow[] = [
     stopReason: 'time_limit',
     limit: 'wall',
     context: (maxSeconds, elapsedSeconds) => ({ elapsedSeconds, maxSeconds }),
-    reason: '20 s of 20 s of wall-clock time used, limit reached',
+    reason: '20 s of 20 s of run time used, limit reached',
   },
   {
     name: 'CumulativeExecutionTimeLimit',

@@ -187,7 +187,7 @@ const limits: readonly LimitRow[] = [
     plain: new ExecutionTimeLimit(10, wall),
     stopReason: 'time_limit',
     kind: 'wall',
-    reason: (amount, max) => `${amount} s of ${max} s of wall-clock time used`,
+    reason: (amount, max) => `${amount} s of ${max} s of run time used`,
     context: (elapsedSeconds, maxSeconds) => ({ elapsedSeconds, maxSeconds }),
   },
   {

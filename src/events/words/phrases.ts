@@ -37,7 +37,7 @@ export function describeFailure(failure: EventFields): string {
 const limitNames: Readonly<Record<string, string>> = {
   steps: 'steps',
   tokens: 'tokens',
-  wall: 'wall-clock time',
+  wall: 'run time',
   active: 'active time',
   cost: 'money',
 };

@@ -3,6 +3,7 @@
 // Does not: connect, or keep what was received.
 // J1. At most one tab connects. When it closes, or the server refuses it, another does.
 // J2. A tab takes over from one that does not answer, or is silent for longer than a connection may be: it may be frozen.
+// J3. A browser that refuses channels or locks, as some do in a frame or with blocked storage, costs the sharing only.
 import type { Envelope } from '../../broadcasting/index.ts';
 import type { Clock } from '../../lib/index.ts';
 import { isRecord } from '../../lib/index.ts';
@@ -43,12 +44,21 @@ const answerMs = 5_000;
 /** Interval at which a tab that connects gives a sign of life. */
 const beatMs = 15_000;
 
+/** Opens the channel; undefined if the browser refuses. */
+function openChannel({ locks, createChannel }: PageEnvironment, name: string): PageChannel | undefined {
+  try {
+    return locks === undefined ? undefined : createChannel?.(name);
+  } catch {
+    return undefined;
+  }
+}
+
 type LockOptions = { readonly steal?: boolean; readonly ifAvailable?: boolean };
 
 /** Shares a connection between tabs, if the browser can; else this tab connects by itself. */
 export class SharedTabs {
   readonly #options: SharedTabsOptions;
-  readonly #channel: PageChannel | undefined;
+  #channel: PageChannel | undefined;
   #leaving = new AbortController();
   #stopLeading: (() => void) | undefined;
   #cancelTimer: () => void = () => undefined;
@@ -57,8 +67,7 @@ export class SharedTabs {
 
   constructor(options: SharedTabsOptions) {
     this.#options = options;
-    const { locks, createChannel } = options.environment;
-    if (locks !== undefined) this.#channel = createChannel?.(options.name);
+    this.#channel = openChannel(options.environment, options.name);
   }
 
   /** Connects, or follows the tab that does. */
@@ -149,8 +158,10 @@ export class SharedTabs {
     this.#leaving.abort();
     const leaving = new AbortController();
     this.#leaving = leaving;
+    let isAnswered = false;
     const hold = (lock: unknown): Promise<void> =>
       new Promise((resolve) => {
+        isAnswered = true;
         if (lock === null || leaving.signal.aborted) {
           resolve();
           if (!leaving.signal.aborted) this.#follow();
@@ -161,10 +172,16 @@ export class SharedTabs {
       });
     // Only a request that waits can be called off.
     const isWaiting = how.steal !== true && how.ifAvailable !== true;
-    const request = environment.locks?.request(name, isWaiting ? { signal: leaving.signal } : how, hold);
-    request?.catch(() => {
-      // Another tab has taken over.
+    const request = async (): Promise<void> => {
+      await environment.locks?.request(name, isWaiting ? { signal: leaving.signal } : how, hold);
+    };
+    request().catch(() => {
       if (leaving.signal.aborted || this.#isClosed) return;
+      if (!isAnswered) {
+        this.#leadAlone();
+        return;
+      }
+      // Another tab has taken over.
       this.#stopLeading?.();
       this.#stopLeading = undefined;
       this.#follow();
@@ -175,6 +192,15 @@ export class SharedTabs {
     this.#cancelTimer();
     this.#stopLeading = this.#options.onLead();
     this.#beat();
+  }
+
+  /** Connects without the others: the browser refuses locks. */
+  #leadAlone(): void {
+    this.#cancelTimer();
+    if (this.#channel !== undefined) this.#channel.onmessage = null;
+    this.#channel?.close();
+    this.#channel = undefined;
+    this.#stopLeading ??= this.#options.onLead();
   }
 
   #beat(): void {

@@ -1,0 +1,3 @@
+/** Removes what was sent from what is in the field now: words that were typed since stay. */
+export const removeSent = (current: string, sent: string): string =>
+  current.startsWith(sent) ? current.slice(sent.length).trimStart() : current;
