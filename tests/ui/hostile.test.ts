@@ -128,6 +128,16 @@ describe('a view whose machine slept', () => {
     await whileTimePasses(clock, () => expect(readTexts(view)).toEqual(one));
   });
 
+  it('asks again if a request gets no answer', async () => {
+    const { site, id, clock, window, fetch } = await openAsleep();
+    let asked = 0;
+    const getToken = (): Promise<string> => ((asked += 1) === 1 ? new Promise(() => undefined) : Promise.resolve('first'));
+    const view = open(site, id, { fetch, clock, environment: { window }, getToken, random: () => 0 });
+    for (let seconds = 0; seconds < 12; seconds += 1) await clock.advance(1000);
+    await until(() => expect(view.current.connection).toBe('live'));
+    expect(readTexts(view)).toEqual(one);
+  });
+
   it.each([
     ['back', -3_600_000],
     ['forward', 3_600_000],

@@ -32,6 +32,8 @@ const firstDelayMs = 500;
 const longestDelayMs = 30_000;
 /** Three heartbeats of a server. */
 const longestSilenceMs = 45_000;
+/** A request without an answer for this long may have gone into a connection that died while the page slept: another one is opened. */
+const longestAnswerMs = 8_000;
 /** A page that wakes up after this long does not trust its connection. */
 const trustedSilenceMs = 20_000;
 /** A server sends something at once, and then at each heartbeat. */
@@ -90,9 +92,11 @@ export class LiveConnection {
     this.#isOpen = true;
     const { api, getAfter } = this.#options;
     this.#say('connecting');
-    this.#listen(lateMs.first);
+    this.#listen(lateMs.first, longestAnswerMs);
     try {
       const body = await api.follow(getAfter(), attempt.signal);
+      if (attempt.signal.aborted) return;
+      this.#listen(lateMs.first);
       for await (const envelopes of readEventStream(body)) {
         if (attempt.signal.aborted) return;
         this.#receive(envelopes);
@@ -117,13 +121,13 @@ export class LiveConnection {
   }
 
   /** Waits for the next sign of life. */
-  #listen(isLateMs: number): void {
+  #listen(isLateMs: number, longestMs = longestSilenceMs): void {
     const { clock } = this.#options;
     this.#heardAt = { wall: clock.now(), monotonic: clock.monotonic() };
     this.#cancelTimers();
     const attempt = this.#attempt;
     const cancelLate = clock.schedule(isLateMs, () => this.#poller.start());
-    const cancelEnd = clock.schedule(longestSilenceMs, () => this.#giveUp(attempt));
+    const cancelEnd = clock.schedule(longestMs, () => this.#giveUp(attempt));
     this.#cancelTimers = () => {
       cancelLate();
       cancelEnd();
