@@ -95,8 +95,7 @@ export class LiveConnection {
     this.#listen(lateMs.first, longestAnswerMs);
     try {
       const body = await api.follow(getAfter(), attempt.signal);
-      if (attempt.signal.aborted) return;
-      this.#listen(lateMs.first);
+      if (attempt === this.#attempt) this.#listen(lateMs.first);
       for await (const envelopes of readEventStream(body)) {
         if (attempt.signal.aborted) return;
         this.#receive(envelopes);
