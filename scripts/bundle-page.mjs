@@ -21,6 +21,8 @@ const toFile = (name, body, more) => {
 /** Builds the page. Throws if it cannot be made.
  * @type {(dist: string) => Promise<readonly PageFile[]>} */
 async function buildPage(dist) {
+  // Vite takes it from the environment first: a build inside a test would have React's development code.
+  process.env.NODE_ENV = 'production';
   const result = await build({
     configFile: false,
     root: folder,
