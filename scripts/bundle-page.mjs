@@ -22,7 +22,7 @@ const toFile = (name, body, more) => {
  * @type {(dist: string) => Promise<readonly PageFile[]>} */
 async function buildPage(dist) {
   // Vite takes it from the environment first: a build inside a test would have React's development code.
-  process.env.NODE_ENV = 'production';
+  process.env['NODE_ENV'] = 'production';
   const result = await build({
     configFile: false,
     root: folder,
