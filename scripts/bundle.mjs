@@ -21,40 +21,66 @@ const groups = [...table.modules]
     },
   }));
 
-/** @typedef {{ readonly type: string, readonly start: number, readonly static?: boolean }} Node */
+/** @typedef {{ readonly type: string, readonly start: number, readonly end: number, readonly static?: boolean, readonly callee?: Node }} Node */
 
 // Nodes that run later or only for their effect, and nodes of types.
 const skipped = /Function|^StaticBlock$|^TS(?!AsExpression|SatisfiesExpression|NonNullExpression)/;
 
-/** Returns the positions of the calls that compute a value while the module loads.
- * @type {(value: unknown) => number[]} */
-function findCalls(value) {
-  if (Array.isArray(value)) return value.flatMap(findCalls);
+/** Lists a node and all nodes inside it that compute something while the module loads.
+ * @type {(value: unknown) => Node[]} */
+function listNodes(value) {
+  if (Array.isArray(value)) return value.flatMap(listNodes);
   if (typeof value !== 'object' || value === null || !('type' in value)) return [];
   const node = /** @type {Node} */ (value);
   if (skipped.test(node.type) || (node.type === 'PropertyDefinition' && node.static !== true)) return [];
-  const inside = Object.values(node).flatMap(findCalls);
-  return node.type === 'CallExpression' || node.type === 'NewExpression' ? [node.start, ...inside] : inside;
+  return [node, ...Object.values(node).flatMap(listNodes)];
+}
+
+const isCall = (/** @type {Node} */ { type }) => type === 'CallExpression' || type === 'NewExpression';
+
+// Bundlers take these for effects: an iterator, a getter or a toString() could run.
+const isRead = (/** @type {Node} */ { type }) => ['SpreadElement', 'MemberExpression', 'TemplateLiteral'].includes(type);
+
+/** @typedef {{ readonly at: number, readonly text: string }} Insertion */
+
+/** @type {(nodes: readonly Node[]) => Insertion[]} */
+const markCalls = (nodes) => nodes.filter(isCall).map(({ start }) => ({ at: start, text: '/* @__PURE__ */ ' }));
+
+/** Marks the calls in the value of a constant. If anything else in it could have an effect, the value becomes a call: only calls can be marked.
+ * @type {(declarator: { readonly id: Node, readonly init: Node | null }) => Insertion[]} */
+function markConstant({ id, init }) {
+  const nodes = listNodes(init);
+  const called = new Set(nodes.map(({ callee }) => callee));
+  const isCallEnough = !nodes.some((node) => isRead(node) && !called.has(node));
+  if (init === null || id.type !== 'Identifier' || isCallEnough) return markCalls(nodes);
+  return [
+    { at: init.start, text: '/* @__PURE__ */ (() => (' },
+    { at: init.end, text: '))()' },
+  ];
 }
 
 /** @type {(code: string) => string} */
-function markPureCalls(code) {
+function markPure(code) {
   const { body } = parseAst(code, { lang: 'ts' });
   const declared = body.map((statement) => (statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement));
-  const defining = declared.filter((statement) => statement?.type === 'VariableDeclaration' || statement?.type === 'ClassDeclaration');
+  const insertions = declared.flatMap((statement) => {
+    if (statement?.type === 'VariableDeclaration') return statement.declarations.flatMap(markConstant);
+    return statement?.type === 'ClassDeclaration' ? markCalls(listNodes(statement)) : [];
+  });
   // The calls of a chain, as in `a().b()`, begin at the same place.
-  const starts = [...new Set(findCalls(defining))].sort((left, right) => left - right);
-  return [0, ...starts].map((start, index) => code.slice(start, starts[index])).join('/* @__PURE__ */ ');
+  const places = new Map(insertions.map(({ at, text }) => [at, text]));
+  const starts = [...places.keys()].sort((left, right) => left - right);
+  return [0, ...starts].map((start, index) => (places.get(start) ?? '') + code.slice(start, starts[index])).join('');
 }
 
 // `sideEffects: false` promises that no module does anything but define, and lets the user's bundler drop a file it needs nothing of.
-// With a module in one file, the promise has to be repeated at each call.
+// With a module in one file, the promise has to be repeated at each constant.
 const pureCalls = {
   name: 'pure-calls',
   transform: {
     filter: { id: /\.ts$/ },
     // No line is added or broken, so the source maps need no map of this.
-    handler: (/** @type {string} */ code) => ({ code: markPureCalls(code), map: null }),
+    handler: (/** @type {string} */ code) => ({ code: markPure(code), map: null }),
   },
 };
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -73,5 +73,18 @@ describe('the bundled entry points', () => {
     expect((await countKept('{ defineTool }')) / whole).toBeLessThan(0.4);
     // A class that needs nothing else: whatever more is kept computes something while it loads.
     expect(await countKept('{ SteplineError }')).toBeLessThan(1000);
+  });
+
+  it('leave nothing of a module if nothing of it is used, even if the bundler is not told that modules only define', async () => {
+    const modules = readdirSync(join(folder, 'modules')).filter((file) => file.endsWith('.js'));
+    expect(modules.length).toBeGreaterThan(20);
+    const input = join(folder, 'unused.js');
+    writeFileSync(input, modules.map((file) => `import './modules/${file}';`).join(''));
+    const untold = { name: 'untold', load: (id: string) => ({ code: readFileSync(id, 'utf8'), moduleSideEffects: true }) };
+    const bundle = await rolldown({ input, platform: 'neutral', external: /^[^./]|files\.js$/, plugins: [untold] });
+    const { output } = await bundle.generate({ minify: true });
+    await bundle.close();
+    // Names that are taken out of a table of constants stay, with the table.
+    expect(output[0].code.length).toBeLessThan(1000);
   });
 });
