@@ -1,4 +1,5 @@
 import type { EventHeader } from '../events/index.ts';
+import { describeEvent } from '../events/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
 import type { ToolEvent } from '../tool-use/index.ts';
 import type { Selection } from './chat-step.ts';
@@ -22,6 +23,10 @@ export class ParticipantSelected extends OrchestratorEvent {
     if (problem !== undefined) this.problem = problem;
     if (resumed === true) this.resumed = true;
   }
+
+  override describe(): string {
+    return describeEvent(this);
+  }
 }
 
 /** The run waits for a person's message; `participant` names the person. */
@@ -39,6 +44,10 @@ export class PersonAsked extends OrchestratorEvent {
     this.waitId = waitId;
     if (prompt !== undefined) this.prompt = prompt;
     if (problem !== undefined) this.problem = problem;
+  }
+
+  override describe(): string {
+    return describeEvent(this);
   }
 }
 

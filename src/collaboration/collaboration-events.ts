@@ -1,5 +1,6 @@
 import type { ChatEvent } from '../chat/index.ts';
 import type { EventHeader } from '../events/index.ts';
+import { describeEvent } from '../events/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
 import type { TurnChange } from './collaboration-step.ts';
 
@@ -14,6 +15,10 @@ export class BoardUpdated extends OrchestratorEvent {
   constructor(header: EventHeader, orchestrator: string, changes: readonly BoardChange[]) {
     super(header, orchestrator);
     this.changes = changes;
+  }
+
+  override describe(): string {
+    return describeEvent(this);
   }
 }
 

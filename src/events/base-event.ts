@@ -1,4 +1,6 @@
-import { describeEvent, formatLine } from './words/format-event.ts';
+import { defaultRedactor } from '../lib/index.ts';
+import { describeWith, formatLine } from './words/event-line.ts';
+import { runWords } from './words/run-words.ts';
 
 /** Fields of every event. */
 export interface EventHeader {
@@ -50,9 +52,9 @@ export abstract class BaseEvent implements EventHeader {
     if (header.participant !== undefined) this.participant = header.participant;
   }
 
-  /** Describes the event in a few words, without its header. */
+  /** Describes the event in a few words, without its header. Events that runs do not emit by themselves bring their own words. */
   describe(): string {
-    return describeEvent(this);
+    return describeWith(runWords, this, defaultRedactor);
   }
 
   /** Merges a later event of the same kind into this one if nothing is lost, as with pieces of text. */

@@ -1,10 +1,9 @@
 // Lines of the events that the loop emits.
 import { listSome, pluralize } from '../../lib/index.ts';
 import type { EventFields } from './event-fields.ts';
+import type { Describers } from './event-line.ts';
 import { describeOutcome } from './outcome.ts';
 import { after, describeFailure, describeInstant, describeTime, describeUsage, describeWait } from './phrases.ts';
-
-type Describers = Readonly<Record<string, (event: EventFields) => string>>;
 
 const interruptions: Readonly<Record<string, string>> = {
   signal: 'aborted',
@@ -93,11 +92,6 @@ export const loopWords: Describers = {
     return `run failed after ${steps} (${event.text('stopReason') || 'error'}), decided by ${event.text('resolvedBy')}${what}`;
   },
   AgentFinished: describeEnd,
-  CrashLoopDetected: (event) => {
-    const attempts = event.number('attempts');
-    const times = attempts === 0 ? 'in this step' : `each of the ${pluralize(attempts, 'time')} that this step was resumed`;
-    return `the process ended ${times}; waits for somebody to resume or cancel the session (${event.text('waitId')})`;
-  },
   ModelSkipped: (event) => {
     const failures = event.number('failures');
     const times = failures === 1 ? '' : ` ${pluralize(failures, 'time')} in a row`;

@@ -1,9 +1,8 @@
-// Lines of the events about people and participants.
-import { toLine } from '../../lib/index.ts';
+// Lines of the events that a run does not emit by itself: about people, participants and sessions.
+import { pluralize, toLine } from '../../lib/index.ts';
 import type { EventFields } from './event-fields.ts';
+import type { Describers } from './event-line.ts';
 import { after, describeAuthor, describeLimit, describeTime } from './phrases.ts';
-
-type Describers = Readonly<Record<string, (event: EventFields) => string>>;
 
 /** Start of the id of a wait for a grant. */
 const grantId = 'grant/';
@@ -83,5 +82,10 @@ export const peopleWords: Describers = {
   WaitResolved: describeResolved,
   LimitsGranted: (event) => `${describeAuthor(event)} granted ${describeGrant(event)}`,
   ApprovalRevoked: (event) => `${describeAuthor(event)} revoked the approval ${event.text('approvalId')}`,
+  CrashLoopDetected: (event) => {
+    const attempts = event.number('attempts');
+    const times = attempts === 0 ? 'in this step' : `each of the ${pluralize(attempts, 'time')} that this step was resumed`;
+    return `the process ended ${times}; waits for somebody to resume or cancel the session (${event.text('waitId')})`;
+  },
   CancelRequested: (event) => `${describeAuthor(event)} cancelled${after(': ', event.text('reason'))}`,
 };

@@ -1,9 +1,8 @@
 // Lines of the events about models, tool calls and hooks.
 import { pluralize } from '../../lib/index.ts';
 import type { EventFields } from './event-fields.ts';
+import type { Describers } from './event-line.ts';
 import { describeFailure, describeTime } from './phrases.ts';
-
-type Describers = Readonly<Record<string, (event: EventFields) => string>>;
 
 const describeCall = (event: EventFields): string => `${event.text('tool')} ${event.json('args')}`.trimEnd();
 

@@ -2,7 +2,7 @@
 // K1. An action becomes events when it is applied, in the entry that applies it: a queued one has none before.
 // K2. Each wait that an action ends is resolved by an event of its own, also if nobody answered it.
 import type { EventHeader } from '../../events/index.ts';
-import { BaseEvent } from '../../events/index.ts';
+import { BaseEvent, describeEvent } from '../../events/index.ts';
 import type { Json } from '../../lib/index.ts';
 import type { Grant, Wait } from '../../step-by-step/index.ts';
 import type { Actor } from './action.ts';
@@ -14,6 +14,10 @@ abstract class ActionEvent extends BaseEvent {
   constructor(header: EventHeader, by: Actor) {
     super(header);
     this.by = { id: by.id, kind: by.kind };
+  }
+
+  override describe(): string {
+    return describeEvent(this);
   }
 }
 

@@ -1,6 +1,6 @@
 // A step that ends the process each time it is resumed.
 import type { EventHeader } from '../../events/index.ts';
-import { BaseEvent } from '../../events/index.ts';
+import { BaseEvent, describeEvent } from '../../events/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import { AgentFinished, AgentStateUpdated, toEventWait } from '../../step-by-step/index.ts';
 import { CrashLoopError } from '../core/crash-loop-error.ts';
@@ -19,6 +19,10 @@ export class CrashLoopDetected extends BaseEvent {
     super(header);
     this.attempts = attempts;
     this.waitId = waitId;
+  }
+
+  override describe(): string {
+    return describeEvent(this);
   }
 }
 
