@@ -1,6 +1,7 @@
 import type { ArgsOf, NestedTool, ToolInput } from '../tools/index.ts';
 import { describeTool } from '../tools/index.ts';
 import type { NestedHost, NestedResult } from './run-nested-call.ts';
+import { startNestedCall } from './start-nested-call.ts';
 
 /** Options of a tool whose work is a run of its own. */
 export interface NestedToolOptions<Input extends ToolInput> {
@@ -16,5 +17,5 @@ export function defineNestedTool<Returned, const Input extends ToolInput = ToolI
   options: NestedToolOptions<Input>,
 ): NestedTool<ArgsOf<Input>, Returned, NestedHost> {
   const { run, ...described } = options;
-  return Object.freeze({ ...describeTool(described, { maker: 'defineNestedTool()' }), type: 'nested', run });
+  return Object.freeze({ ...describeTool(described, { maker: 'defineNestedTool()' }), type: 'nested', run, start: startNestedCall });
 }

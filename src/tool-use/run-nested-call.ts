@@ -3,18 +3,13 @@
 // Does not: know what kind of run it is.
 // J1. A wait inside is a wait outside, under an id that leads back.
 // J2. Every attempt at the same round of the same call draws the same ids.
-import { classifyError } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
-import { reportSafely } from '../events/index.ts';
 import type { Clock, IdSource, Json } from '../lib/index.ts';
 import { assertNever, escapePart } from '../lib/index.ts';
-import type { ToolCall } from '../messages/index.ts';
 import type { Answer, OuterStep, RunState, Spent, Wait } from '../step-by-step/index.ts';
 import type { NestedCall, ToolExecution } from '../tools/index.ts';
-import { toAnsweredExecution, toCancelledExecution, toFailedExecution, toUnknownExecution } from '../tools/index.ts';
-import { describeGivenUp } from './finish-step.ts';
 import type { ToolUseState } from './tool-use-state.ts';
-import type { CallResults, NestedMemo } from './tool-use-step.ts';
+import type { CallResults } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
 /** Services and facts for a run inside a call. */
@@ -52,58 +47,17 @@ export interface NestedRound {
   readonly answers: readonly Answer[];
 }
 
-type NestedOutcome =
+/** Outcome of a round of such a call. */
+export type NestedOutcome =
   { readonly type: 'ended'; readonly execution: ToolExecution } | { readonly type: 'waiting'; readonly results: CallResults };
 
 /** The id under which a wait inside a call is known outside. */
 export const toOuterId = (callId: string, id: string): string => `${escapePart(callId)}/${id}`;
 
-function createHost({ turn, setup }: Work, { id }: ToolCall, at: NestedRound): NestedHost {
-  const { scope, state } = turn;
-  const prefix = `${scope.executionId}/${scope.stepNumber}/${escapePart(id)}/${at.round}`;
-  let drawn = 0;
-  const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;
-  return {
-    context: scope.context,
-    toolCallId: id,
-    state,
-    outer: scope.nesting.openInside(`nested/${scope.stepNumber}/${at.index}/${at.round}`, {
-      own: at.own,
-      ids,
-      path: toOuterId(id, ''),
-      watchesCost: setup.watchesCost,
-    }),
-    clock: scope.time.clock,
-    ids,
-    memo: at.memo,
-    answers: at.answers,
-    report: (error, where) => reportSafely(scope.onProblem, error, where),
-    emit: (make) => scope.events.emit((header) => make(header, setup.name)),
-  };
-}
-
 /** Starts or resumes the run inside a call. Never rejects. */
-export async function runNestedCall(work: Work, { call, tool, parsed }: NestedCall, at: NestedRound): Promise<NestedOutcome> {
-  const { scope } = work.turn;
-  const [startedAt, startedMonotonic] = [scope.time.clock.now(), scope.time.clock.monotonic()];
-  const getTiming = (): { readonly startedAt: number; readonly durationMs: number } => ({
-    startedAt,
-    durationMs: Math.max(0, Math.round(scope.time.clock.monotonic() - startedMonotonic)),
-  });
-  const end = (execution: ToolExecution): NestedOutcome => ({ type: 'ended', execution });
-  try {
-    // Holds: a tool of this kind is made by defineNestedTool().
-    const result = (await tool.run(parsed, createHost(work, call, at))) as NestedResult;
-    if (result.type === 'ended') return end(await toAnsweredExecution(call, result.value, { tool, ...getTiming() }));
-    const waits = result.waits.map((wait): Wait => ({ ...wait, id: toOuterId(call.id, wait.id) }));
-    const memo: NestedMemo = { round: at.round, args: call.args, waits: waits.map(({ id }) => id), memo: result.memo };
-    return { type: 'waiting', results: { executions: [], waits, nested: { [call.id]: memo } } };
-  } catch (error) {
-    if (scope.control.interruption === undefined)
-      return end(toFailedExecution(call, classifyError(error, { fallback: 'tool' }), getTiming()));
-    if (at.memo === undefined) return end(toCancelledExecution(call, getTiming()));
-    return end(toUnknownExecution(call, { ...getTiming(), text: describeGivenUp('interrupted') }));
-  }
+export function runNestedCall(work: Work, call: NestedCall, at: NestedRound): Promise<NestedOutcome> {
+  // Holds: a tool of this kind is made by defineNestedTool(), which puts startNestedCall() here.
+  return call.tool.start(work, call, at) as Promise<NestedOutcome>;
 }
 
 /** Gives a run inside another the answers to its waits. */

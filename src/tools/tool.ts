@@ -1,6 +1,6 @@
 import type { ApprovalScope } from './approval-scope.ts';
 import type { EffectClass } from '../effects/index.ts';
-import type { Json, JsonObject } from '../lib/index.ts';
+import type { Callback, Json, JsonObject } from '../lib/index.ts';
 import type { ContentPart, ProviderTool } from '../messages/index.ts';
 import type { ApprovalContext, ReconcileContext, ToolContext } from './tool-context.ts';
 import type { InputSchema, ValueSchema } from './value-schema.ts';
@@ -72,6 +72,8 @@ export interface ClientTool extends DescribedTool {
 export interface NestedTool<Args = never, Result = unknown, Host = never> extends DescribedTool<Result> {
   readonly type: 'nested';
   readonly run: (args: Args, host: Host) => Promise<unknown>;
+  /** Starts or resumes the run of a call. It comes with the tool, so that bundles without such tools need no code for them. */
+  readonly start: Callback<[work: object, call: object, at: object], Promise<unknown>>;
 }
 
 /** Anything that a model may call. */
