@@ -39,6 +39,7 @@ async function main(options: Options): Promise<void> {
   const page = toPath('docs/performance.md');
   process.stdout.write(options.printsMarkdown ? await formatMarkdown(writeMarkdown(report), page) : writeText(report));
   if (options.writesDocs) {
+    if (report.isQuick) throw new Error('The report comes from --quick. Measure all rounds for the documentation.');
     await writeBetweenMarkers(page, writeMarkdown(report));
     await writeBetweenMarkers(toPath('README.md'), writeShortMarkdown(report));
   }

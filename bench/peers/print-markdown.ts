@@ -56,21 +56,20 @@ export function writeMarkdown(report: Report): string {
 }
 
 const shortRows = ['steps-100', 'steps-5000', 'ten-tools', 'deltas', 'sessions', 'idle'];
-const shortColumns: readonly (readonly [ContenderId, string])[] = [
+const shortColumns: readonly (readonly [id: ContenderId, title: string, name?: string])[] = [
   ['hand', 'by hand'],
-  ['run', '**Stepline**, through `aiSdk()`'],
-  ['ai', 'ai'],
-  ['openai', 'openai-agents'],
-  ['langgraph', 'langgraph'],
+  ['run', 'Stepline with `aiSdk()`', 'stepline'],
+  ['ai', 'ai', 'ai'],
+  ['openai', 'openai-agents', '@openai/agents'],
+  ['langgraph', 'langgraph', '@langchain/langgraph'],
 ];
 
-/** Writes the table of README.md. */
+/** Writes the table of README.md. The versions stand in its head. */
 export function writeShortMarkdown(report: Report): string {
   const rows = allRows.filter(({ id }) => shortRows.includes(id));
-  const versions = Object.entries(report.versions).map(([name, version]) => `${name} ${version}`);
-  const table = toTable(
-    ['', ...shortColumns.map(([, title]) => title)],
+  const titles = shortColumns.map(([, title, name]) => (name === undefined ? title : `${title} ${report.versions[name] ?? ''}`));
+  return toTable(
+    [`${report.date}, Node ${report.node}`, ...titles],
     rows.map((row) => [`${row.title}, ${row.unit}`, ...shortColumns.map(([id]) => writeCell(report, row, id))]),
   );
-  return `${table}\n\n${report.date}, Node ${report.node}, ${versions.join(', ')}.`;
 }
