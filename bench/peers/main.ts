@@ -10,24 +10,30 @@ import { writeMarkdown, writeShortMarkdown } from './print-markdown.ts';
 import { writeText } from './print-text.ts';
 import type { Report } from './report.ts';
 import { plans } from './rows.ts';
-import { runCells } from './run-cells.ts';
+import { runRounds } from './run-cells.ts';
 import { formatMarkdown, writeBetweenMarkers } from './write-docs.ts';
 
 const toPath = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 
+/** Measures all rounds. A report is written after each, so that a run that is cut off was not for nothing. */
 function measure(options: Options): Report {
   installPacked();
   const isWhole = options.plans.length === plans.length;
-  return {
+  let report: Report = {
     date: new Date().toISOString().slice(0, 10),
     node: process.versions.node,
     machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`,
-    rounds: options.rounds,
+    rounds: 0,
     isQuick: options.isQuick,
     versions: readVersions(),
-    cells: runCells(options),
+    cells: [],
     ...(isWhole ? { bundleKilobytes: measureBundle() } : {}),
   };
+  for (const cells of runRounds(options)) {
+    report = { ...report, cells, rounds: report.rounds + 1 };
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, undefined, 2)}\n`);
+  }
+  return report;
 }
 
 // Holds: --json wrote the file.
@@ -35,7 +41,6 @@ const readReport = (file: string): Report => JSON.parse(readFileSync(file, 'utf8
 
 async function main(options: Options): Promise<void> {
   const report = options.from === undefined ? measure(options) : readReport(options.from);
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, undefined, 2)}\n`);
   const page = toPath('docs/performance.md');
   process.stdout.write(options.printsMarkdown ? await formatMarkdown(writeMarkdown(report), page) : writeText(report));
   if (options.writesDocs) {

@@ -51,7 +51,8 @@ export function writeWanted(report: Report): readonly string[] {
 /** Writes the versions, the machine and the way of measuring. */
 export function writeHeader({ date, node, machine, rounds, versions }: Report): string {
   const names = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-  return `${date}, Node ${node}, ${machine}; ${names.join(', ')}. Main-thread CPU time, medians of ${rounds} interleaved rounds, each cell in its own process`;
+  const way = rounds === 1 ? 'one round' : `medians of ${rounds} interleaved rounds`;
+  return `${date}, Node ${node}, ${machine}; ${names.join(', ')}. Main-thread CPU time, ${way}, each cell in its own process`;
 }
 
 /** Writes the whole report. */

@@ -51,18 +51,22 @@ function toCells(plan: JobPlan, outcomes: Outcomes, isQuick: boolean): readonly 
   );
 }
 
-/** Runs all cells. Says on the error output how far it is. */
-export function runCells(options: Options): readonly Cell[] {
+function runPlan(plan: JobPlan, outcomes: Map<string, Outcome[]>, options: Options): void {
+  const open = contenders.filter(({ id }) => findReason(plan, id, options.isQuick) === undefined);
+  for (const { id } of open) {
+    const key = toKey(plan, id);
+    outcomes.set(key, [...(outcomes.get(key) ?? []), runCell(plan, id, options)]);
+  }
+}
+
+/** Yields all cells after each round, with the values of the rounds so far. Says on the error output how far it is. */
+export function* runRounds(options: Options): Generator<readonly Cell[]> {
   const outcomes = new Map<string, Outcome[]>();
   for (let round = 1; round <= options.rounds; round += 1) {
     for (const plan of options.plans.filter(({ isExact = false }) => !isExact || round === 1)) {
       process.stderr.write(`round ${round} of ${options.rounds}: ${plan.id}\n`);
-      const open = contenders.filter(({ id }) => findReason(plan, id, options.isQuick) === undefined);
-      for (const { id } of open) {
-        const key = toKey(plan, id);
-        outcomes.set(key, [...(outcomes.get(key) ?? []), runCell(plan, id, options)]);
-      }
+      runPlan(plan, outcomes, options);
     }
+    yield options.plans.flatMap((plan) => toCells(plan, outcomes, options.isQuick));
   }
-  return options.plans.flatMap((plan) => toCells(plan, outcomes, options.isQuick));
 }
