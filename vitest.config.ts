@@ -11,7 +11,7 @@ export default defineConfig(({ mode }) => ({
     include:
       mode === 'slow'
         ? ['src/**/*.slow.test.ts', 'tests/**/*.slow.test.ts']
-        : ['src/**/*.test.ts', 'tests/**/*.test.ts', 'page/**/*.test.{ts,tsx}'],
+        : ['src/**/*.test.ts', 'tests/**/*.test.ts', 'page/**/*.test.{ts,tsx}', 'bench/*.test.ts', 'bench/peers/*.test.ts'],
     exclude: mode === 'slow' ? apart : [slow, ...apart],
     passWithNoTests: mode === 'slow',
     testTimeout: mode === 'slow' ? 300_000 : 20_000,

@@ -90,10 +90,22 @@ export function sessionsAtOnce(sessions: number, steps: number): Contender {
   });
   return {
     name: `${String(sessions)} sessions × ${String(steps)} steps at once`,
-    units: 1,
+    units: sessions * steps,
     work: async () => {
       const results = await Promise.all(Array.from({ length: sessions }, () => agent.start('Go.').result));
       if (results.some(({ status }) => status !== 'completed')) throw new Error('A session of the bench did not end well.');
+    },
+  };
+}
+
+/** As many hand-written loops at once. */
+export function sessionsByHand(sessions: number, steps: number): Contender {
+  const { work } = agentByHand(steps);
+  return {
+    name: `by hand, ${String(sessions)} × ${String(steps)} steps at once`,
+    units: sessions * steps,
+    work: async () => {
+      await Promise.all(Array.from({ length: sessions }, () => work()));
     },
   };
 }

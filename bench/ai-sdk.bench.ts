@@ -1,6 +1,5 @@
-// What a step costs through an AI SDK model, the path that most users take: beside the same loop by hand and beside the AI SDK's own.
+// What a step costs through an AI SDK model, the path that most users take, over the same loop by hand.
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
-import { generateText, isStepCount, jsonSchema, tool } from 'ai';
 import { AgentState, createAgent } from 'stepline';
 import { aiSdk } from 'stepline/ai-sdk';
 import { benchLimits, benchTools } from './agent.bench.ts';
@@ -50,25 +49,6 @@ export function agentOverAiSdk(steps: number): Contender {
       const state = await agent.run(AgentState.empty().withUserMessage('Go.'));
       if (state.stepCount !== steps) throw new Error(`The bench took ${String(state.stepCount)} steps: ${state.explain()}`);
       kept.messages += state.messages.length;
-    },
-  };
-}
-
-/** The AI SDK's own loop over the same model. */
-export function aiSdkLoop(steps: number): Contender {
-  const model = fakeModel(steps);
-  const look = tool({
-    description: 'Looks something up.',
-    inputSchema: jsonSchema<{ id: number }>({ type: 'object', properties: { id: { type: 'number' } }, required: ['id'] }),
-    execute: ({ id }) => ({ id, found: true }),
-  });
-  return {
-    name: `ai, ${String(steps)} steps`,
-    units: steps,
-    work: async () => {
-      const result = await generateText({ model, prompt: 'Go.', tools: { look }, stopWhen: isStepCount(steps + 1) });
-      if (result.steps.length !== steps) throw new Error(`The AI SDK took ${String(result.steps.length)} steps.`);
-      kept.messages += result.steps.length;
     },
   };
 }

@@ -9,6 +9,8 @@ export interface Sample {
   readonly name: string;
   /** Microseconds of CPU per unit of work: the median of the rounds. */
   readonly microsPerUnit: number;
+  /** The same in the fastest round, which other programs disturbed least. */
+  readonly lowestMicros: number;
 }
 
 /** A way of doing some work `units` times. */
@@ -56,5 +58,8 @@ export async function compare(
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, contender] of contenders.entries()) taken[index]?.push(await cpuPerUnit(contender, countRepeats(contender)));
   }
-  return contenders.map(({ name }, index) => ({ name, microsPerUnit: median(taken[index] ?? []) }));
+  return contenders.map(({ name }, index) => {
+    const figures = taken[index] ?? [];
+    return { name, microsPerUnit: median(figures), lowestMicros: Math.min(...figures) };
+  });
 }

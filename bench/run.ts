@@ -1,98 +1,80 @@
 // Benchmarks. Ratios compare within one run; absolute figures are medians, reported, and gate nothing.
 //   npm run bench            nine rounds
 //   npm run bench -- --quick five rounds
-import { agentOverAiSdk, aiSdkByHand, aiSdkLoop } from './ai-sdk.bench.ts';
+//   npm run bench -- --store writes the ratios to the loop by hand to bench/ratios.json
+//   npm run bench -- --check fails if a ratio exceeds 1.5 times the stored one
+import { readFileSync, writeFileSync } from 'node:fs';
 import { coldImport } from './cold-import.bench.ts';
-import { chatByHand, withChat } from './chat.bench.ts';
-import { agentByHand, sessionsAtOnce, withAgent } from './agent.bench.ts';
+import type { Ratios } from './compare-ratios.ts';
+import { compareRatios } from './compare-ratios.ts';
 import { measureEnvelopes } from './envelopes.bench.ts';
-import { idleHooks, withHooks } from './hooks.bench.ts';
-import { byHand, withLoop } from './loop.bench.ts';
-import type { Contender } from './measure.ts';
 import { compare } from './measure.ts';
-import { readByHand, throughAdapter } from './stream.bench.ts';
-import { tenByHand, tenTools } from './tools.bench.ts';
+import type { Row } from './rows.ts';
+import { growths, rows } from './rows.ts';
 
-const quick = process.argv.includes('--quick');
-const rounds = quick ? 5 : 9;
-const unitsPerRound = quick ? 40_000 : 80_000;
+const [quick, checks, stores] = ['--quick', '--check', '--store'].map((option) => process.argv.includes(option));
+const effort = quick === true ? { rounds: 5, unitsPerRound: 20_000 } : { rounds: 9, unitsPerRound: 40_000 };
+const ratiosFile = new URL('ratios.json', import.meta.url);
 
-const print = (line = ''): void => {
-  process.stdout.write(`${line}\n`);
-};
-const micros = (value: number): string => `${value.toFixed(2).padStart(8)} µs`;
-
-print(`Node ${process.version}, median of ${String(rounds)} rounds, CPU time per step`);
-const samples = await compare([byHand(100), withLoop(100), byHand(5000), withLoop(5000)], { rounds, unitsPerRound });
-for (const { name, microsPerUnit } of samples) print(`  ${name.padEnd(28)}${micros(microsPerUnit)}`);
-
-const [handShort = 0, loopShort = 0, handLong = 0, loopLong = 0] = samples.map(({ microsPerUnit }) => microsPerUnit);
-print();
-print(`  added by the loop, 100 steps  ${micros(loopShort - handShort)}   (wanted: 8 µs or less)`);
-print(`  added by the loop, 5000 steps ${micros(loopLong - handLong)}`);
-print(`  a step at 5000 : at 100       ${(loopLong / loopShort).toFixed(2).padStart(8)}      (wanted: 1.3 or less)`);
-
-async function pair(ours: Contender, byHandOne: Contender, wanted: string): Promise<void> {
-  const [own, hand] = await compare([ours, byHandOne], { rounds, unitsPerRound });
-  const [ownMicros, handMicros] = [own?.microsPerUnit ?? 0, hand?.microsPerUnit ?? 0];
-  print();
-  print(`  ${ours.name.padEnd(28)}${micros(ownMicros)}`);
-  print(`  ${byHandOne.name.padEnd(28)}${micros(handMicros)}`);
-  print(`  added                         ${micros(ownMicros - handMicros)}   ${wanted}`);
+/** Costs of a row in microseconds for one unit. */
+interface Costs {
+  readonly ours: number;
+  readonly hand: number;
+  /** Ratio of the fastest rounds: a busy machine slows the two sides down unequally. */
+  readonly ratio: number;
 }
 
-const agents = await compare([agentByHand(100), withAgent(100), withAgent(5000)], { rounds, unitsPerRound });
-const [agentHand = 0, agentShort = 0, agentLong = 0] = agents.map(({ microsPerUnit }) => microsPerUnit);
-print();
-for (const { name, microsPerUnit } of agents) print(`  ${name.padEnd(28)}${micros(microsPerUnit)}`);
-print(
-  `  added by an agent, 100 steps  ${micros(agentShort - agentHand)}   (one model call and one tool call a step; wanted: 10 µs or less)`,
-);
-print(`  a step at 5000 : at 100       ${(agentLong / agentShort).toFixed(2).padStart(8)}      (wanted: 1.3 or less)`);
+function print(name: string, cells: readonly string[] = [], note = ''): void {
+  process.stdout.write(`  ${name.padEnd(48)}${cells.map((cell) => cell.padStart(12)).join('')}   ${note}`.trimEnd() + '\n');
+}
+const micros = (value: number): string => `${value.toFixed(2)} µs`;
+const writeRatio = (value: number): string => `${value.toFixed(2)} ×`;
 
-const overAiSdk = (steps: number): readonly Contender[] => [aiSdkByHand(steps), agentOverAiSdk(steps), aiSdkLoop(steps)];
-const sdkSamples = [
-  ...(await compare(overAiSdk(100), { rounds, unitsPerRound: 20_000 })),
-  // The AI SDK's own loop takes seconds for 5000 steps: one run a round is enough.
-  ...(await compare(overAiSdk(5000), { rounds: 3, unitsPerRound: 5000, warmUpPasses: 1 })),
-];
-const [sdkHandShort = 0, sdkShort = 0, aiShort = 0, sdkHandLong = 0, sdkLong = 0, aiLong = 0] = sdkSamples.map(
-  ({ microsPerUnit }) => microsPerUnit,
-);
-const ratio = (value: number): string => value.toFixed(2).padStart(8);
-print();
-print('  Through an AI SDK model:');
-for (const { name, microsPerUnit } of sdkSamples) print(`  ${name.padEnd(28)}${micros(microsPerUnit)}`);
-print(`  added by an agent, 100 steps  ${micros(sdkShort - sdkHandShort)}`);
-print(`  added by an agent, 5000 steps ${micros(sdkLong - sdkHandLong)}`);
-print(`  an agent : ai, 100 steps      ${ratio(sdkShort / aiShort)}      (wanted: 1 or less)`);
-print(`  an agent : ai, 5000 steps     ${ratio(sdkLong / aiLong)}      (wanted: 1 or less)`);
-print(`  a step at 5000 : at 100       ${ratio(sdkLong / sdkShort)}      (wanted: 2 or less)`);
-print();
+async function measureRow({ ours, hand }: Row): Promise<Costs> {
+  const [own, byHand] = await compare([ours, hand], effort);
+  if (own === undefined || byHand === undefined) throw new Error('A contender was not measured.');
+  return { ours: own.microsPerUnit, hand: byHand.microsPerUnit, ratio: own.lowestMicros / byHand.lowestMicros };
+}
 
-const hooked = await compare([withHooks(100, []), withHooks(100, idleHooks)], { rounds, unitsPerRound });
-const [bare = 0, twelve = 0] = hooked.map(({ microsPerUnit }) => microsPerUnit);
-for (const { name, microsPerUnit } of hooked) print(`  ${name.padEnd(28)}${micros(microsPerUnit)}`);
-print(`  added by each hook            ${micros((twelve - bare) / idleHooks.length)}   (per step; wanted: 1 µs or less)`);
-const [sessions] = await compare([sessionsAtOnce(1000, 10)], { rounds, unitsPerRound: 1 });
-print(
-  `  1000 sessions × 10 steps      ${((sessions?.microsPerUnit ?? 0) / 1e6).toFixed(2).padStart(8)} s    (CPU time in all; wanted: 0.5 s or less)`,
-);
+async function measureRows(): Promise<ReadonlyMap<string, Costs>> {
+  const costs = new Map<string, Costs>();
+  print('', ['Stepline', 'by hand', 'added', 'ratio']);
+  for (const row of rows) {
+    const { ours, hand, ratio } = await measureRow(row);
+    costs.set(row.name, { ours, hand, ratio });
+    print(row.name, [micros(ours), micros(hand), micros(ours - hand), writeRatio(ratio)], row.wanted);
+  }
+  return costs;
+}
 
-const envelopes = await measureEnvelopes(rounds);
-print();
-print(
-  `  an event as envelopes, median ${micros(envelopes.medianMicros)}   (over the events of an agent's run, standard preset; wanted: 3 µs or less)`,
-);
-print(`  an event as envelopes, mean   ${micros(envelopes.meanMicros)}`);
+const toRatios = (costs: ReadonlyMap<string, Costs>): Ratios =>
+  Object.fromEntries([...costs].map(([name, { ratio }]) => [name, Number(ratio.toFixed(2))]));
 
-await pair(withChat(20), chatByHand(20), '(per turn of a chat of two models, each a run of its own inside)');
-await pair(throughAdapter, readByHand, '(wanted: 0.6 µs or less)');
-await pair(tenTools, tenByHand, '(for all ten, arguments checked, values made canonical)');
+function printGrowth(costs: ReadonlyMap<string, Costs>): void {
+  print('');
+  for (const [long, short] of growths) {
+    const ratio = (costs.get(long)?.ours ?? 0) / (costs.get(short)?.ours ?? 0);
+    print(`${long} : 100 steps`, [writeRatio(ratio)], 'wanted: 1.3 or less');
+  }
+}
 
-const millis = (value: number): string => `${value.toFixed(2).padStart(8)} ms`;
-const { emptyMs, importMs } = coldImport();
-print();
-print(`  ${'Node alone, wall time'.padEnd(28)}${millis(emptyMs)}`);
-print(`  ${'Node and a cold import'.padEnd(28)}${millis(importMs)}`);
-print(`  added                         ${millis(importMs - emptyMs)}   (wanted: 25 ms or less)`);
+/** Prints what has no counterpart by hand. */
+async function printOthers(): Promise<void> {
+  print('');
+  const { medianMicros, meanMicros } = await measureEnvelopes(effort.rounds);
+  print('an event as envelopes: median, mean', [micros(medianMicros), micros(meanMicros)], 'wanted: a median of 3 µs or less');
+  const { emptyMs, importMs } = coldImport();
+  print('a cold import, wall time', [`${(importMs - emptyMs).toFixed(2)} ms`], 'wanted: 25 ms or less');
+}
+
+process.stdout.write(`Node ${process.version}, medians of ${effort.rounds} rounds, CPU time of all threads\n`);
+const costs = await measureRows();
+printGrowth(costs);
+if (stores === true) writeFileSync(ratiosFile, `${JSON.stringify(toRatios(costs), undefined, 2)}\n`);
+if (checks === true) {
+  // Holds: --store wrote it.
+  const problems = compareRatios(JSON.parse(readFileSync(ratiosFile, 'utf8')) as Ratios, toRatios(costs));
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  if (problems.length > 0) process.exitCode = 1;
+}
+if (checks !== true && stores !== true) await printOthers();

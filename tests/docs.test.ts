@@ -71,9 +71,9 @@ describe('the pages', () => {
 });
 
 describe('the README', () => {
-  it('has at most 150 lines, and names the two commands', () => {
+  it('has at most 160 lines, and names the two commands', () => {
     const readme = read('README.md');
-    expect(readme.split('\n').length - 1).toBeLessThanOrEqual(150);
+    expect(readme.split('\n').length - 1).toBeLessThanOrEqual(160);
     expect(readme).toMatch(/^npm start\b/m);
     expect(readme).toMatch(/^npm test\b/m);
   });
