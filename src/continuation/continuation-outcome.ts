@@ -73,6 +73,8 @@ function findDeviation({ decision, resolvedBy, stopReason, evaluations }: Resolv
     : `its evaluations stop with "${resolved.stopReason ?? 'nothing'}", not with "${stopReason ?? 'nothing'}"`;
 }
 
+const noLimits: readonly LimitKind[] = Object.freeze([]);
+
 class Outcome {
   // A field of its own to whoever lists, copies or compares them. One getter for all, so that outcomes have one shape.
   static readonly #evaluationsField: PropertyDescriptor & ThisType<Outcome> = {
@@ -195,7 +197,7 @@ class Outcome {
 
   /** Limits that wait for a grant; empty if anything else forbade too. */
   get awaitedGrants(): readonly LimitKind[] {
-    if (!this.isForbidden) return [];
+    if (!this.isForbidden) return noLimits;
     const forbidding = this.evaluations.filter(({ decision }) => decision === ForbidContinuation);
     const limits = forbidding.flatMap(({ limit, atLimit }) => (limit !== undefined && atLimit === AtLimit.Pause ? [limit] : []));
     return limits.length === forbidding.length ? limits : [];
