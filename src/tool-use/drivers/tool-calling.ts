@@ -1,5 +1,4 @@
 import { findPendingToolCalls } from '../../inference/index.ts';
-import { omitUndefined } from '../../lib/index.ts';
 import { toAnswerMessages } from '../answer-messages.ts';
 import type { ModelAnswer, Driver, Question, DriverContext } from '../driver.ts';
 import { createStep, createFinalStep, createUnansweredStep } from '../steps.ts';
@@ -8,7 +7,8 @@ import type { ToolUseStep } from '../tool-use-step.ts';
 
 function toQuestion(turn: DriverContext): Question {
   const { output, offered: tools } = turn;
-  return omitUndefined({ messages: turn.messages(), tools, output: output && { schema: output.json } });
+  const messages = turn.messages();
+  return output === undefined ? { messages, tools } : { messages, tools, output: { schema: output.json } };
 }
 
 function readAnswer(turn: DriverContext, answered: ModelAnswer): ToolUseStep | Promise<ToolUseStep> {
@@ -17,7 +17,7 @@ function readAnswer(turn: DriverContext, answered: ModelAnswer): ToolUseStep | P
   const { answer, results } = toAnswerMessages(response.parts, turn.scope.ids);
   const calls = findPendingToolCalls(response);
   return calls.length > 0
-    ? createStep(turn, facts, { messages: [answer, ...results], calls })
+    ? createStep(turn, facts, { messages: results.length === 0 ? [answer] : [answer, ...results], calls })
     : createFinalStep(turn, facts, { answer, results });
 }
 
