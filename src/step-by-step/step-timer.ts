@@ -1,7 +1,7 @@
 // The three clocks, as one step sees them.
 // T1. Wall: everything counts but people. Active: work counts. Waiting for a provider's permission counts on the wall only.
 // T2. Waits that overlap count once; work beside a wait is still a wait's time.
-import type { Effects } from '../effects/index.ts';
+import type { EffectOptions, EffectResult, Effects, SleepResult } from '../effects/index.ts';
 import { createCancelledEffect } from '../effects/index.ts';
 import type { Clock } from '../lib/index.ts';
 import type { WaitingTime } from './outer-step.ts';
@@ -36,6 +36,33 @@ class Stopwatch {
       this.#open -= 1;
       if (this.#open === 0) this.#total += this.#clock.monotonic() - this.#openedAt;
     };
+  }
+}
+
+/** The effects of one step. A class, because one is made for every step. */
+class StepEffects implements Effects {
+  readonly #effects: Effects;
+  readonly #isOver: () => boolean;
+  readonly #startWait: () => () => void;
+
+  constructor(effects: Effects, isOver: () => boolean, startWait: () => () => void) {
+    this.#effects = effects;
+    this.#isOver = isOver;
+    this.#startWait = startWait;
+  }
+
+  run<Value>(key: string, work: (signal: AbortSignal) => Value | Promise<Value>, options?: EffectOptions): Promise<EffectResult<Value>> {
+    return this.#isOver() ? Promise.resolve(createCancelledEffect()) : this.#effects.run(key, work, options);
+  }
+
+  async sleep(key: string, ms: number): Promise<SleepResult> {
+    if (this.#isOver()) return createCancelledEffect();
+    const leave = this.#startWait();
+    try {
+      return await this.#effects.sleep(key, ms);
+    } finally {
+      leave();
+    }
   }
 }
 
@@ -90,17 +117,6 @@ export class StepTimer implements StepTime {
 
   /** Returns the same effects, whose sleeps count as waiting; once the step is over, nothing starts any more. */
   watch(effects: Effects, isOver: () => boolean = () => false): Effects {
-    return {
-      run: (key, work, options) => (isOver() ? Promise.resolve(createCancelledEffect()) : effects.run(key, work, options)),
-      sleep: async (key, ms) => {
-        if (isOver()) return createCancelledEffect();
-        const leave = this.#startWait();
-        try {
-          return await effects.sleep(key, ms);
-        } finally {
-          leave();
-        }
-      },
-    };
+    return new StepEffects(effects, isOver, () => this.#startWait());
   }
 }

@@ -4,7 +4,7 @@
 // Q1. A question never rejects, and an interrupted one keeps the text that had come.
 // Q2. Time spent waiting for permission to ask counts as waiting.
 import type { FailedModel } from './tool-use-step.ts';
-import type { EffectResult } from '../effects/index.ts';
+import type { EffectOptions, EffectResult } from '../effects/index.ts';
 import { createCancelledEffect, toFailure } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
@@ -37,6 +37,7 @@ import type { ToolUseState } from './tool-use-state.ts';
 
 const noTools: readonly OfferedTool[] = [];
 const noMessages: readonly Message[] = [];
+const modelEffect: EffectOptions = Object.freeze({ effect: 'pure', failsAs: 'model', late: 'drop' });
 
 type MutableRequest = { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] };
 type MutableFacts = { -readonly [Key in keyof AnswerFacts]: AnswerFacts[Key] };
@@ -195,7 +196,7 @@ export class DriverStep implements DriverContext {
       const answer = isStreaming ? model.stream(request, (delta) => this.#onDelta(delta, incoming, question)) : model.generate(request);
       return parseOutcome(await answer, model);
     };
-    return scope.effects.run(key, work, { effect: 'pure', failsAs: 'model', late: 'drop' });
+    return scope.effects.run(key, work, modelEffect);
   }
 
   #read(answered: EffectResult<ModelOutcome>, incoming: IncomingAnswer): ModelAnswer {
