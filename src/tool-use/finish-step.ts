@@ -82,7 +82,8 @@ export function finishStep(step: ToolUseStep, executions: readonly ToolExecution
   return {
     ...step,
     executions: inOrder,
-    outputMessages: [...step.outputMessages, ...toResultMessages(step, inOrder, ids)],
+    // Not by spreading, which leaves room for more in an array that is kept.
+    outputMessages: step.outputMessages.concat(toResultMessages(step, inOrder, ids)),
     errors: failures.length === 0 ? step.errors : [...step.errors, ...failures],
     stepType: failures.length === 0 && step.errors.length === 0 ? StepType.ToolExecution : StepType.Error,
   };

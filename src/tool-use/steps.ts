@@ -20,6 +20,7 @@ interface Content {
   readonly errors?: readonly Failure[];
 }
 
+const noErrors: readonly Failure[] = Object.freeze([]);
 const noExecutions: readonly ToolExecution[] = Object.freeze([]);
 
 /** Creates a step in which the model was not asked. */
@@ -33,17 +34,29 @@ export const createEmptyStep = (facts: EmptyStep): ToolUseStep => ({
 });
 
 /** Creates a step from an answer: no call has run yet. */
-export function createStep({ scope }: DriverContext, facts: AnswerFacts, { messages, calls = [], errors = [] }: Content): ToolUseStep {
-  return {
+export function createStep(
+  { scope }: DriverContext,
+  facts: AnswerFacts,
+  { messages, calls = [], errors = noErrors }: Content,
+): ToolUseStep {
+  const { usage, model, finishReason, cost, fallbacks } = facts;
+  const hasToolCalls = calls.length > 0;
+  const step = {
     id: scope.ids(),
     outputMessages: messages,
     errors,
-    hasToolCalls: calls.length > 0,
-    stepType: errors.length > 0 ? StepType.Error : calls.length > 0 ? StepType.ToolExecution : StepType.FinalResponse,
-    toolCalls: calls,
+    hasToolCalls,
+    stepType: errors.length > 0 ? StepType.Error : hasToolCalls ? StepType.ToolExecution : StepType.FinalResponse,
+    // A copy, because a list that grew has room for more, and this one is kept.
+    toolCalls: calls.slice(),
     executions: noExecutions,
-    ...facts,
+    usage,
+    model,
+    finishReason,
   };
+  const isUsual = model !== undefined && finishReason !== undefined && cost === undefined && fallbacks === undefined;
+  // Holds: no field of a usual step is undefined. Written in one go, it takes the least room.
+  return isUsual ? (step as ToolUseStep) : omitUndefined({ ...step, cost, fallbacks });
 }
 
 /** Creates a step for a question without an answer. If the run was interrupted, the text that had come stays: nobody will ask again. */
