@@ -8,7 +8,7 @@ import type { Failure } from '../errors/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
 import type { Soon } from '../lib/index.ts';
-import { escapePart, omitUndefined, stableStringify } from '../lib/index.ts';
+import { deepFreeze, escapePart, omitUndefined, stableStringify } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Wait } from '../step-by-step/index.ts';
 import type { EndedCall, PreparedCall, ToolExecution, WaitingCall } from '../tools/index.ts';
@@ -93,7 +93,7 @@ function findPlace({ toolCalls }: ToolUseStep, { id }: ToolCall, position: numbe
   return found === -1 ? position : found;
 }
 
-const toFacts = ({ id, name, args }: ToolCall): CallFacts => ({ tool: name, toolCallId: id, args });
+const toFacts = ({ id, name, args }: ToolCall): CallFacts => ({ tool: name, toolCallId: id, args: deepFreeze(args) });
 
 const changedArguments = 'a hook changed the arguments after they had been approved';
 
@@ -152,8 +152,9 @@ async function applyAfterToolHooks(
   return { ...emitCompleted({ setup, turn, step }, shown.execution), failures: shown.failures };
 }
 
-/** Emits the end of a call. */
-export function emitCompleted({ setup, turn }: Work, execution: ToolExecution): CallResults {
+/** Emits the end of a call. Nobody who hears of it can change what is recorded. */
+export function emitCompleted({ setup, turn }: Work, given: ToolExecution): CallResults {
+  const execution = deepFreeze(given);
   turn.scope.events.emit((header) => new ToolCallCompleted(header, setup.name, execution));
   return { executions: [execution], waits: noWaits };
 }

@@ -21,7 +21,7 @@ export class FinishReasonCheck<State> extends BuiltInCriterion<State> {
 
   constructor(stopReasons: readonly string[], finishReason: (state: State) => string | null | undefined, options: CriterionOptions = {}) {
     super('FinishReasonCheck', options);
-    this.stopReasons = [...stopReasons];
+    this.stopReasons = Object.freeze([...stopReasons]);
     this.#finishReason = finishReason;
     this.#last = { finishReason: undefined, evaluation: this.#judge(undefined) };
   }

@@ -15,7 +15,8 @@ function readAnswer(turn: DriverContext, answered: ModelAnswer): ToolUseStep | P
   if (!answered.ok) return createUnansweredStep(turn, answered);
   const { response, facts } = answered;
   const { answer, results } = toAnswerMessages(response.parts, turn.scope.ids);
-  const calls = findPendingToolCalls(response);
+  // From the messages, whose parts nobody can change.
+  const calls = findPendingToolCalls(results.length === 0 ? answer : { parts: [answer, ...results].flatMap(({ parts }) => parts) });
   return calls.length > 0
     ? createStep(turn, facts, { messages: results.length === 0 ? [answer] : [answer, ...results], calls })
     : createFinalStep(turn, facts, { answer, results });
