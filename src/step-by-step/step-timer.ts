@@ -43,12 +43,12 @@ class Stopwatch {
 class StepEffects implements Effects {
   readonly #effects: Effects;
   readonly #isOver: () => boolean;
-  readonly #startWait: () => () => void;
+  readonly #timer: StepTimer;
 
-  constructor(effects: Effects, isOver: () => boolean, startWait: () => () => void) {
+  constructor(effects: Effects, isOver: () => boolean, timer: StepTimer) {
     this.#effects = effects;
     this.#isOver = isOver;
-    this.#startWait = startWait;
+    this.#timer = timer;
   }
 
   run<Value>(key: string, work: (signal: AbortSignal) => Value | Promise<Value>, options?: EffectOptions): Promise<EffectResult<Value>> {
@@ -57,7 +57,7 @@ class StepEffects implements Effects {
 
   async sleep(key: string, ms: number): Promise<SleepResult> {
     if (this.#isOver()) return createCancelledEffect();
-    const leave = this.#startWait();
+    const leave = this.#timer.startWait();
     try {
       return await this.#effects.sleep(key, ms);
     } finally {
@@ -97,7 +97,7 @@ export class StepTimer implements StepTime {
   }
 
   beginWaiting(options: { readonly forPerson?: boolean } = {}): () => void {
-    const leave = options.forPerson === true ? this.#startPerson() : this.#startWait();
+    const leave = options.forPerson === true ? this.#startPerson() : this.startWait();
     const leaveOutside = this.#outer?.beginWaiting(options);
     return () => {
       leave();
@@ -105,7 +105,8 @@ export class StepTimer implements StepTime {
     };
   }
 
-  #startWait(): () => void {
+  /** Opens a span of waiting, in this step alone; the returned function closes it. */
+  startWait(): () => void {
     this.#waits ??= new Stopwatch(this.clock);
     return this.#waits.start();
   }
@@ -117,6 +118,6 @@ export class StepTimer implements StepTime {
 
   /** Returns the same effects, whose sleeps count as waiting; once the step is over, nothing starts any more. */
   watch(effects: Effects, isOver: () => boolean = () => false): Effects {
-    return new StepEffects(effects, isOver, () => this.#startWait());
+    return new StepEffects(effects, isOver, this);
   }
 }

@@ -7,9 +7,6 @@ export async function mapLimited<Item, Result>(
   limit: number,
   work: (item: Item, index: number) => Promise<Result>,
 ): Promise<readonly Result[]> {
-  const [only] = items;
-  // Most steps have one call.
-  if (items.length === 1 && only !== undefined) return [await work(only, 0)];
   const results: Result[] = new Array<Result>(items.length);
   let next = 0;
   const broken: { readonly error: unknown }[] = [];

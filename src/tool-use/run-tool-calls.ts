@@ -45,9 +45,13 @@ export async function runToolCalls(
 ): Promise<CallResults> {
   const { setup, turn, step } = work;
   const batch: Batch = { setup, turn, step, approved, state: turn.state };
+  const toResults = (result: CallResults | UnknownCall): CallResults => ('unknown' in result ? askAbout(work, result.unknown) : result);
+  const [only] = calls;
+  // Most steps have one call.
+  if (calls.length === 1 && only !== undefined) return toResults(await runToolCall(batch, only, 0));
   const { toolConcurrency = defaultConcurrency } = setup;
   const results = await mapLimited(calls, toolConcurrency, (call, position) => runToolCall(batch, call, position));
-  return mergeResults(results.map((result) => ('unknown' in result ? askAbout(work, result.unknown) : result)));
+  return mergeResults(results.map(toResults));
 }
 
 async function runToolCall(batch: Batch, given: ToolCall, position: number): Promise<CallResults | UnknownCall> {

@@ -117,7 +117,7 @@ export function withUniqueCalls(step: ToolUseStep): ToolUseStep {
 }
 
 /** Returns the step without the runs inside its calls. */
-export function withoutNested(step: ToolUseStep): ToolUseStep {
+function withoutNested(step: ToolUseStep): ToolUseStep {
   if (step.nested === undefined) return step;
   const { nested: _, ...rest } = step;
   return rest;

@@ -24,7 +24,8 @@ function readAnswer(turn: DriverContext, answered: ModelAnswer): ToolUseStep | P
 
 const driver: Driver = Object.freeze<Driver>({
   name: 'tool-calling',
-  ask: async (turn) => (turn.scope.finalizing ? sumUp(turn, turn.offered) : readAnswer(turn, await turn.ask(toQuestion(turn)))),
+  ask: (turn) =>
+    turn.scope.finalizing ? sumUp(turn, turn.offered) : turn.ask(toQuestion(turn)).then((answered) => readAnswer(turn, answered)),
 });
 
 /** Lets the model call tools in its provider's own way: the calls of an answer run side by side. */
