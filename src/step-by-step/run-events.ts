@@ -41,6 +41,8 @@ export class RunEvents implements OuterEvents {
   readonly #isHeardOutside: boolean;
   #seq: number;
   #pieces = 0;
+  #prefixed = '';
+  #prefix = '/';
   #uncommitted: BaseEvent[] = [];
 
   constructor(options: RunEventsOptions) {
@@ -79,7 +81,7 @@ export class RunEvents implements OuterEvents {
   nextHeader(subject: EventSubject, at: number = this.#options.clock.now()): EventHeader {
     this.nextSeq();
     this.#pieces = 0;
-    return this.#createHeader(subject, `${subject.executionId}/${this.#seq}`, at);
+    return this.#createHeader(subject, `${this.#getPrefix(subject)}${this.#seq}`, at);
   }
 
   /** Emits a numbered event and keeps it for the next commit. */
@@ -106,7 +108,7 @@ export class RunEvents implements OuterEvents {
   createPiece(subject: EventSubject, make: (header: EventHeader) => BaseEvent): void {
     this.#seq = this.#openOuter?.events.lastSeq ?? this.#seq;
     this.#pieces += 1;
-    const id = `${subject.executionId}/${this.#seq}.${this.#pieces}`;
+    const id = `${this.#getPrefix(subject)}${this.#seq}.${this.#pieces}`;
     this.emitPiece(make(this.#createHeader(subject, id, this.#options.clock.now())));
   }
 
@@ -151,6 +153,15 @@ export class RunEvents implements OuterEvents {
       }
     }
     if (onEvent !== undefined) notifyListener(onEvent, event, onProblem);
+  }
+
+  /** The beginning of the ids of an execution's events: one string for all of them, because there are many. */
+  #getPrefix({ executionId }: EventSubject): string {
+    if (this.#prefixed !== executionId) {
+      this.#prefixed = executionId;
+      this.#prefix = `${executionId}/`;
+    }
+    return this.#prefix;
   }
 
   #createHeader(subject: EventSubject, id: string, at: number): EventHeader {
