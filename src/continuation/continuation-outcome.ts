@@ -1,6 +1,8 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { cleanText, DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
+import type { DeferredEvaluation } from './built-in-criterion.ts';
+import { toEvaluation } from './built-in-criterion.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import type { LimitKind } from './continuation-evaluation.ts';
 import { AtLimit, ContinuationEvaluation } from './continuation-evaluation.ts';
@@ -24,11 +26,19 @@ export interface OutcomeFields {
   readonly evaluations: readonly ContinuationEvaluation[];
 }
 
+/** An evaluation as an outcome keeps it. */
+type KeptEvaluation = ContinuationEvaluation | DeferredEvaluation;
+
+/** The parts of an outcome whose evaluations may not be written yet. */
+interface ResolvedFields extends Omit<OutcomeFields, 'evaluations'> {
+  readonly evaluations: readonly KeptEvaluation[];
+}
+
 /** Resolves evaluations by the truth table. The first one to forbid, request or allow a stop, in that rank, is named. */
-function resolveEvaluations(evaluations: readonly ContinuationEvaluation[]): OutcomeFields {
-  let forbidding: ContinuationEvaluation | undefined;
-  let requesting: ContinuationEvaluation | undefined;
-  let stopping: ContinuationEvaluation | undefined;
+function resolveEvaluations(evaluations: readonly KeptEvaluation[]): ResolvedFields {
+  let forbidding: KeptEvaluation | undefined;
+  let requesting: KeptEvaluation | undefined;
+  let stopping: KeptEvaluation | undefined;
   for (const evaluation of evaluations) {
     if (evaluation.decision === ForbidContinuation) forbidding ??= evaluation;
     else if (evaluation.decision === RequestContinuation) requesting ??= evaluation;
@@ -44,7 +54,7 @@ function resolveEvaluations(evaluations: readonly ContinuationEvaluation[]): Out
 }
 
 /** Finds parts that do not go together. */
-function findContradiction({ decision, stopReason }: OutcomeFields): string | undefined {
+function findContradiction({ decision, stopReason }: ResolvedFields): string | undefined {
   const shouldContinue = decision === RequestContinuation;
   if (decision === ContinuationDecision.AllowContinuation) return 'an outcome decides request, forbid or stop, never allow';
   if (shouldContinue && stopReason !== undefined) return `a run that continues has no stop reason, but "${stopReason}" was given`;
@@ -53,7 +63,7 @@ function findContradiction({ decision, stopReason }: OutcomeFields): string | un
 }
 
 /** Finds parts that do not follow from the evaluations. */
-function findDeviation({ decision, resolvedBy, stopReason, evaluations }: OutcomeFields): string | undefined {
+function findDeviation({ decision, resolvedBy, stopReason, evaluations }: ResolvedFields): string | undefined {
   if (evaluations.length === 0) return undefined;
   const resolved = resolveEvaluations(evaluations);
   if (decision !== resolved.decision) return `its evaluations add up to "${resolved.decision}", not to "${decision}"`;
@@ -63,7 +73,17 @@ function findDeviation({ decision, resolvedBy, stopReason, evaluations }: Outcom
     : `its evaluations stop with "${resolved.stopReason ?? 'nothing'}", not with "${stopReason ?? 'nothing'}"`;
 }
 
+const noLimits: readonly LimitKind[] = Object.freeze([]);
+
 class Outcome {
+  // A field of its own to whoever lists, copies or compares them. One getter for all, so that outcomes have one shape.
+  static readonly #evaluationsField: PropertyDescriptor & ThisType<Outcome> = {
+    enumerable: true,
+    get() {
+      return this.#write();
+    },
+  };
+
   readonly decision: ContinuationDecision;
   readonly shouldContinue: boolean;
   /** The criterion that decided; `aggregate` if all merely allowed. */
@@ -71,23 +91,36 @@ class Outcome {
   /** Undefined if the run continues. */
   readonly stopReason: StopReason | undefined;
   /** One per criterion, in the order of the criteria, then those given before judging. */
-  readonly evaluations: readonly ContinuationEvaluation[];
+  declare readonly evaluations: readonly ContinuationEvaluation[];
+  #kept: readonly KeptEvaluation[];
+  #written: readonly ContinuationEvaluation[] | undefined;
 
   /** `isResolved` is set for parts that were resolved from the evaluations just now, or when they were stored. */
-  constructor(fields: OutcomeFields, isResolved = false) {
+  constructor(fields: ResolvedFields, isResolved = false) {
     const contradiction = findContradiction(fields) ?? (isResolved ? undefined : findDeviation(fields));
     if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
     this.decision = fields.decision;
     this.shouldContinue = fields.decision === RequestContinuation;
     this.resolvedBy = fields.resolvedBy;
     this.stopReason = fields.stopReason;
-    this.evaluations = Object.freeze([...fields.evaluations]);
+    // A copy, unless nobody else has the list.
+    this.#kept = isResolved ? fields.evaluations : [...fields.evaluations];
+    Object.defineProperty(this, 'evaluations', Outcome.#evaluationsField);
     Object.freeze(this);
+  }
+
+  /** Writes the evaluations that were deferred, once. */
+  #write(): readonly ContinuationEvaluation[] {
+    if (this.#written === undefined) {
+      this.#written = Object.freeze(this.#kept.map(toEvaluation));
+      this.#kept = this.#written;
+    }
+    return this.#written;
   }
 
   /** Resolves evaluations by the truth table. */
   static fromEvaluations(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
-    return create(resolveEvaluations(evaluations));
+    return resolveOutcome([...evaluations]);
   }
 
   /** The outcome of having no criteria: stop. */
@@ -156,12 +189,15 @@ class Outcome {
 
   /** True if a limit was reached and the next step sums up. */
   get isFinalizing(): boolean {
-    return this.shouldContinue && this.evaluations.some(({ atLimit }) => atLimit === AtLimit.Finalize);
+    if (!this.shouldContinue) return false;
+    // Asked about every step: what was deferred stays so.
+    for (const { atLimit } of this.#kept) if (atLimit === AtLimit.Finalize) return true;
+    return false;
   }
 
   /** Limits that wait for a grant; empty if anything else forbade too. */
   get awaitedGrants(): readonly LimitKind[] {
-    if (!this.isForbidden) return [];
+    if (!this.isForbidden) return noLimits;
     const forbidding = this.evaluations.filter(({ decision }) => decision === ForbidContinuation);
     const limits = forbidding.flatMap(({ limit, atLimit }) => (limit !== undefined && atLimit === AtLimit.Pause ? [limit] : []));
     return limits.length === forbidding.length ? limits : [];
@@ -205,5 +241,8 @@ interface OutcomeClass extends Omit<typeof Outcome, 'prototype'> {
 }
 
 // Holds, twice, because the constructor refuses a continuing outcome with a stop reason, and a stopping one without.
-const create = (fields: OutcomeFields): ContinuationOutcome => new Outcome(fields, true) as ContinuationOutcome;
+const create = (fields: ResolvedFields): ContinuationOutcome => new Outcome(fields, true) as ContinuationOutcome;
+/** Resolves evaluations by the truth table. The list is the outcome's from now on. */
+export const resolveOutcome = (evaluations: readonly KeptEvaluation[]): ContinuationOutcome => create(resolveEvaluations(evaluations));
+
 export const ContinuationOutcome: OutcomeClass = Outcome as OutcomeClass;

@@ -33,50 +33,128 @@ function toResult<Value>(value: Value, failsAs: ErrorType | undefined): EffectRe
   return toEffectFailure(new UnencodableValueError(canonical.path, canonical.problem, canonical), failsAs);
 }
 
-export function createDirectEffects({ clock, control, onProblem }: DirectEffectsOptions): Effects {
-  const run = <Value>(
-    key: string,
-    work: (signal: AbortSignal) => Value | Promise<Value>,
-    { timeoutMs, failsAs, late = 'report', label = key }: EffectOptions = {},
-  ): Promise<EffectResult<Value>> => {
-    if (control.interruption !== undefined) return Promise.resolve(createCancelledEffect());
-    const own = timeoutMs === undefined ? undefined : new AbortController();
-    let resolve: ((result: EffectResult<Value>) => void) | undefined;
-    const result = new Promise<EffectResult<Value>>((settled) => {
-      resolve = settled;
+interface Cancellable {
+  /** Place in the list of open effects. */
+  place: number;
+  cancel(): void;
+}
+
+/** An effect that has not settled. */
+class OpenEffect<Value> implements Cancellable {
+  readonly result: Promise<EffectResult<Value>>;
+  place = 0;
+  readonly #effects: OpenEffects;
+  readonly #key: string;
+  readonly #options: EffectOptions;
+  readonly #abort: AbortController | undefined;
+  readonly #cancelTimer: (() => void) | undefined;
+  #resolve: ((result: EffectResult<Value>) => void) | undefined;
+
+  constructor(effects: OpenEffects, key: string, options: EffectOptions) {
+    this.#effects = effects;
+    this.#key = key;
+    this.#options = options;
+    this.result = new Promise((resolve) => {
+      this.#resolve = resolve;
     });
-    const settle = (ended: EffectResult<Value>): void => {
-      if (resolve === undefined) {
-        if (ended.ok && late === 'report') reportSafely(onProblem, new LateResultError(label), `effect ${key}`);
-        return;
-      }
-      unsubscribe();
-      cancelTimer?.();
-      resolve(ended);
-      resolve = undefined;
-    };
-    const fail = (error: unknown): void => settle(toEffectFailure(error, failsAs));
-    const unsubscribe = control.onInterrupt(() => {
-      own?.abort(control.signal.reason);
-      settle(createCancelledEffect());
-    });
-    const cancelTimer =
-      timeoutMs === undefined
-        ? undefined
-        : clock.schedule(timeoutMs, () => {
-            const error = new TimedOutError(`${label} took longer than ${timeoutMs} ms.`);
-            own?.abort(error);
-            fail(error);
-          });
+    const { timeoutMs } = options;
+    if (timeoutMs === undefined) return;
+    this.#abort = new AbortController();
+    this.#cancelTimer = effects.clock.schedule(timeoutMs, () => this.#timeOut(timeoutMs));
+  }
+
+  start(work: (signal: AbortSignal) => Value | Promise<Value>): void {
+    const { failsAs } = this.#options;
+    const fail = (error: unknown): void => this.#settle(toEffectFailure(error, failsAs));
     try {
-      Promise.resolve(work(own?.signal ?? control.signal)).then((value) => settle(toResult(value, failsAs)), fail);
+      const signal = this.#abort?.signal ?? this.#effects.control.signal;
+      Promise.resolve(work(signal)).then((value) => this.#settle(toResult(value, failsAs)), fail);
     } catch (error) {
       fail(error);
     }
-    return result;
-  };
+  }
+
+  cancel(): void {
+    this.#abort?.abort(this.#effects.control.signal.reason);
+    this.#settle(createCancelledEffect());
+  }
+
+  #timeOut(timeoutMs: number): void {
+    const { label = this.#key, failsAs } = this.#options;
+    const error = new TimedOutError(`${label} took longer than ${timeoutMs} ms.`);
+    this.#abort?.abort(error);
+    this.#settle(toEffectFailure(error, failsAs));
+  }
+
+  #settle(ended: EffectResult<Value>): void {
+    if (this.#resolve === undefined) {
+      const { late = 'report', label = this.#key } = this.#options;
+      if (ended.ok && late === 'report') this.#effects.reportLate(label, this.#key);
+      return;
+    }
+    this.#effects.remove(this);
+    this.#cancelTimer?.();
+    this.#resolve(ended);
+    this.#resolve = undefined;
+  }
+}
+
+/** The effects of a run that have not settled. One listener serves all of them. */
+class OpenEffects {
+  readonly clock: Clock;
+  readonly control: EffectControl;
+  readonly #onProblem: ProblemReporter;
+  readonly #open: Cancellable[] = [];
+  #isListening = false;
+
+  constructor({ clock, control, onProblem }: DirectEffectsOptions) {
+    this.clock = clock;
+    this.control = control;
+    this.#onProblem = onProblem;
+  }
+
+  add(effect: Cancellable): void {
+    // Not before the first effect: a control that is interrupted already would call back at once, and never again.
+    if (!this.#isListening) this.control.onInterrupt(() => this.#cancelAll());
+    this.#isListening = true;
+    effect.place = this.#open.length;
+    this.#open.push(effect);
+  }
+
+  // The last one takes its place: a set would be built anew every few effects.
+  remove(effect: Cancellable): void {
+    const last = this.#open.pop();
+    if (last === undefined || last === effect) return;
+    last.place = effect.place;
+    this.#open[effect.place] = last;
+  }
+
+  reportLate(label: string, key: string): void {
+    reportSafely(this.#onProblem, new LateResultError(label), `effect ${key}`);
+  }
+
+  #cancelAll(): void {
+    for (const effect of [...this.#open]) effect.cancel();
+  }
+}
+
+const usualOptions: EffectOptions = Object.freeze({});
+
+export function createDirectEffects(options: DirectEffectsOptions): Effects {
+  const { clock, control } = options;
+  const effects = new OpenEffects(options);
   return {
-    run,
+    run: <Value>(
+      key: string,
+      work: (signal: AbortSignal) => Value | Promise<Value>,
+      options: EffectOptions = usualOptions,
+    ): Promise<EffectResult<Value>> => {
+      if (control.interruption !== undefined) return Promise.resolve(createCancelledEffect());
+      const effect = new OpenEffect<Value>(effects, key, options);
+      effects.add(effect);
+      effect.start(work);
+      return effect.result;
+    },
     sleep: (_key, ms) =>
       new Promise((resolve) => {
         const cancelTimer = clock.schedule(ms, () => {

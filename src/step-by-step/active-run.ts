@@ -42,7 +42,8 @@ export class ActiveRun<State, Context> {
   readonly outer: OuterStep | undefined;
   /** Calls back when the run ends. */
   readonly onClose: (() => void)[] = [];
-  readonly #waiting = new Set<(value: typeof abandoned) => void>();
+  /** Ends the wait for the work in progress; of one that is over, without effect. */
+  #abandon: ((value: typeof abandoned) => void) | undefined;
   #cancelGrace: (() => void) | undefined;
   #resumesStep: boolean;
   #stepAttempt: number;
@@ -85,7 +86,7 @@ export class ActiveRun<State, Context> {
     // One grace per interruption: after it no further step starts, unless the interruption is renewed.
     control.onInterrupt(() => {
       this.#cancelGrace = clock.schedule(getGraceMs(outer?.depth ?? 0), () => {
-        for (const resolve of this.#waiting) resolve(abandoned);
+        this.#abandon?.(abandoned);
       });
     });
   }
@@ -105,14 +106,12 @@ export class ActiveRun<State, Context> {
     return facts;
   }
 
-  /** Waits for work; once the run is interrupted, only for a moment. */
+  /** Waits for work, one at a time; once the run is interrupted, only for a moment. */
   untilAbandoned<Value>(work: Promise<Value>): Promise<Value | typeof abandoned> {
     return new Promise((resolve, reject) => {
-      this.#waiting.add(resolve);
+      this.#abandon = resolve;
       // Any thenable, not only a native promise: a producer returns its own kind.
-      Promise.resolve(work)
-        .finally(() => this.#waiting.delete(resolve))
-        .then(resolve, reject);
+      Promise.resolve(work).then(resolve, reject);
     });
   }
 

@@ -8,7 +8,7 @@
 import type { ContinuationOutcome, LimitKind } from '../continuation/index.ts';
 import { StopReason } from '../continuation/index.ts';
 import type { Clock, JsonObject } from '../lib/index.ts';
-import { AppendOnlyList } from '../lib/index.ts';
+import { AppendOnlyList, deepFreeze } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { RecordedGrant } from './grant.ts';
@@ -130,10 +130,12 @@ export function getJudgingTime({ wallStartedAt, monotonicStartedAt }: Execution,
 export const getLastOutcome = (execution: Execution): ContinuationOutcome | undefined =>
   execution.startOutcome ?? execution.results.last?.outcome;
 
+const noGrants: readonly LimitKind[] = Object.freeze([]);
+
 /** The limits that have to be raised before it can continue. */
 export function getAwaitedGrants(execution: Execution): readonly LimitKind[] {
-  if (execution.pendingStep !== undefined || execution.regranted === true || execution.grantRefused !== undefined) return [];
-  return getLastOutcome(execution)?.awaitedGrants ?? [];
+  if (execution.pendingStep !== undefined || execution.regranted === true || execution.grantRefused !== undefined) return noGrants;
+  return getLastOutcome(execution)?.awaitedGrants ?? noGrants;
 }
 
 export function getStatus(execution: Execution): ExecutionStatus {
@@ -175,7 +177,8 @@ export function withResult<S extends Step>(execution: Execution<S>, result: Step
   const { step } = result;
   // Recorded steps never change, even if their producer keeps a reference.
   Object.freeze(step);
-  Object.freeze(step.errors);
+  Object.freeze(step.usage);
+  deepFreeze(step.errors);
   Object.freeze(step.outputMessages);
   return {
     ...execution,

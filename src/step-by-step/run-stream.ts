@@ -39,13 +39,14 @@ export function createRunStream<State extends RunState, Output, Event extends Ba
     else queue[queue.length - 1] = merged;
   };
   const wake = (): void => {
+    if (sleepers.length === 0) return;
     const woken = sleepers;
     sleepers = [];
     for (const resolve of woken) resolve();
   };
   const end = start((event) => {
     if (unread !== undefined) keep(unread, event);
-    for (const queue of readers) keep(queue, event);
+    if (readers.size > 0) for (const queue of readers) keep(queue, event);
     wake();
     return onEvent?.(event);
   });

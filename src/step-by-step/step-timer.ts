@@ -1,7 +1,7 @@
 // The three clocks, as one step sees them.
 // T1. Wall: everything counts but people. Active: work counts. Waiting for a provider's permission counts on the wall only.
 // T2. Waits that overlap count once; work beside a wait is still a wait's time.
-import type { Effects } from '../effects/index.ts';
+import type { EffectOptions, EffectResult, Effects, SleepResult } from '../effects/index.ts';
 import { createCancelledEffect } from '../effects/index.ts';
 import type { Clock } from '../lib/index.ts';
 import type { WaitingTime } from './outer-step.ts';
@@ -39,21 +39,47 @@ class Stopwatch {
   }
 }
 
+/** The effects of one step. A class, because one is made for every step. */
+class StepEffects implements Effects {
+  readonly #effects: Effects;
+  readonly #isOver: () => boolean;
+  readonly #timer: StepTimer;
+
+  constructor(effects: Effects, isOver: () => boolean, timer: StepTimer) {
+    this.#effects = effects;
+    this.#isOver = isOver;
+    this.#timer = timer;
+  }
+
+  run<Value>(key: string, work: (signal: AbortSignal) => Value | Promise<Value>, options?: EffectOptions): Promise<EffectResult<Value>> {
+    return this.#isOver() ? Promise.resolve(createCancelledEffect()) : this.#effects.run(key, work, options);
+  }
+
+  async sleep(key: string, ms: number): Promise<SleepResult> {
+    if (this.#isOver()) return createCancelledEffect();
+    const leave = this.#timer.startWait();
+    try {
+      return await this.#effects.sleep(key, ms);
+    } finally {
+      leave();
+    }
+  }
+}
+
 /** A class, because one is made for every step. */
 export class StepTimer implements StepTime {
   readonly clock: Clock;
   readonly startedAt: number;
   readonly #began: number;
-  readonly #waits: Stopwatch;
-  readonly #people: Stopwatch;
+  // Most steps wait for nobody.
+  #waits: Stopwatch | undefined;
+  #people: Stopwatch | undefined;
   readonly #outer: WaitingTime | undefined;
 
   constructor(clock: Clock, outer?: WaitingTime) {
     this.clock = clock;
     this.startedAt = clock.now();
     this.#began = clock.monotonic();
-    this.#waits = new Stopwatch(clock);
-    this.#people = new Stopwatch(clock);
     this.#outer = outer;
   }
 
@@ -62,16 +88,16 @@ export class StepTimer implements StepTime {
   }
 
   get waitedMs(): number {
-    return this.#waits.totalMs;
+    return this.#waits?.totalMs ?? 0;
   }
 
   /** Time that people took, which counts nowhere. */
   get personMs(): number {
-    return this.#people.totalMs;
+    return this.#people?.totalMs ?? 0;
   }
 
   beginWaiting(options: { readonly forPerson?: boolean } = {}): () => void {
-    const leave = (options.forPerson === true ? this.#people : this.#waits).start();
+    const leave = options.forPerson === true ? this.#startPerson() : this.startWait();
     const leaveOutside = this.#outer?.beginWaiting(options);
     return () => {
       leave();
@@ -79,19 +105,19 @@ export class StepTimer implements StepTime {
     };
   }
 
+  /** Opens a span of waiting, in this step alone; the returned function closes it. */
+  startWait(): () => void {
+    this.#waits ??= new Stopwatch(this.clock);
+    return this.#waits.start();
+  }
+
+  #startPerson(): () => void {
+    this.#people ??= new Stopwatch(this.clock);
+    return this.#people.start();
+  }
+
   /** Returns the same effects, whose sleeps count as waiting; once the step is over, nothing starts any more. */
   watch(effects: Effects, isOver: () => boolean = () => false): Effects {
-    return {
-      run: (key, work, options) => (isOver() ? Promise.resolve(createCancelledEffect()) : effects.run(key, work, options)),
-      sleep: async (key, ms) => {
-        if (isOver()) return createCancelledEffect();
-        const leave = this.#waits.start();
-        try {
-          return await effects.sleep(key, ms);
-        } finally {
-          leave();
-        }
-      },
-    };
+    return new StepEffects(effects, isOver, this);
   }
 }

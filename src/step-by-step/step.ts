@@ -66,8 +66,13 @@ export interface Step {
 
 /** Finds the last message of a step with text for readers: the assistant's, or that of the participant whose turn it was. */
 export function findSpokenMessage({ outputMessages, participant }: Pick<Step, 'outputMessages' | 'participant'>): Message | undefined {
-  const isSpeaker = (message: Message): boolean => message.isAssistant() || (participant !== undefined && message.isUser());
-  return outputMessages.findLast((message) => message.text !== '' && isSpeaker(message) && message.metadata['purpose'] === undefined);
+  // A loop, because it runs for every step.
+  for (let index = outputMessages.length - 1; index >= 0; index -= 1) {
+    const message = outputMessages[index];
+    const isSpoken = message?.isAssistant() === true || (participant !== undefined && message?.isUser() === true);
+    if (isSpoken && message.text !== '' && message.metadata['purpose'] === undefined) return message;
+  }
+  return undefined;
 }
 
 /** Input for a step that has no output of its own, such as one that failed early. */

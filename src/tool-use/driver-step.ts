@@ -4,7 +4,7 @@
 // Q1. A question never rejects, and an interrupted one keeps the text that had come.
 // Q2. Time spent waiting for permission to ask counts as waiting.
 import type { FailedModel } from './tool-use-step.ts';
-import type { EffectResult } from '../effects/index.ts';
+import type { EffectOptions, EffectResult } from '../effects/index.ts';
 import { createCancelledEffect, toFailure } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
@@ -23,7 +23,8 @@ import type {
 } from '../inference/index.ts';
 import { listCoolingDown, parseOutcome, sortByCoolDown } from '../inference/index.ts';
 import { describeValue, InvalidArgumentError, omitUndefined } from '../lib/index.ts';
-import { Message, Usage } from '../messages/index.ts';
+import type { Message } from '../messages/index.ts';
+import { Usage } from '../messages/index.ts';
 import type { Cost, RunState, StepScope } from '../step-by-step/index.ts';
 import { addCost } from '../step-by-step/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
@@ -35,6 +36,11 @@ import { InferenceStarted, ModelFallback, ModelSkipped, ReasoningDelta, TextDelt
 import type { ToolUseState } from './tool-use-state.ts';
 
 const noTools: readonly OfferedTool[] = [];
+const noMessages: readonly Message[] = [];
+const modelEffect: EffectOptions = Object.freeze({ effect: 'pure', failsAs: 'model', late: 'drop' });
+
+type MutableRequest = { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] };
+type MutableFacts = { -readonly [Key in keyof AnswerFacts]: AnswerFacts[Key] };
 
 /** An answer while it comes. */
 interface IncomingAnswer {
@@ -79,9 +85,11 @@ export class DriverStep implements DriverContext {
   }
 
   messages(more?: string): readonly Message[] {
+    const { messagesForInference: conversation } = this.state;
+    if (this.#setup.instructions.length === 0 && more === undefined) return conversation.copyAfter(noMessages);
     const own = this.#setup.instructions.map((each) => this.#readInstructions(each));
     const text = [...own, more].filter((each) => each !== undefined && each !== '').join('\n\n');
-    return this.state.messagesForInference.copyAfter(text === '' ? [] : [Message.system(text, { id: 'instructions' })]);
+    return conversation.copyAfter(text === '' ? noMessages : [this.#setup.systemMessage(text)]);
   }
 
   ask(question: Question): Promise<ModelAnswer> {
@@ -177,7 +185,8 @@ export class DriverStep implements DriverContext {
     const { scope } = this;
     const { name, model, row, isStreaming } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
-    const [first] = sortByCoolDown(row, this.#coolingDown);
+    const coolingDown = this.#coolingDown;
+    const [first] = coolingDown === undefined ? row : sortByCoolDown(row, coolingDown);
     const facts = { model: first?.name ?? '', messageCount: messages.length, tools: this.#listNames(tools) };
     scope.events.emit((header) => new InferenceStarted(header, name, facts));
     const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
@@ -187,7 +196,7 @@ export class DriverStep implements DriverContext {
       const answer = isStreaming ? model.stream(request, (delta) => this.#onDelta(delta, incoming, question)) : model.generate(request);
       return parseOutcome(await answer, model);
     };
-    return scope.effects.run(key, work, { effect: 'pure', failsAs: 'model', late: 'drop' });
+    return scope.effects.run(key, work, modelEffect);
   }
 
   #read(answered: EffectResult<ModelOutcome>, incoming: IncomingAnswer): ModelAnswer {
@@ -206,15 +215,14 @@ export class DriverStep implements DriverContext {
   }
 
   #toRequest({ messages, tools, output, settings }: Question, signal: AbortSignal, incoming: IncomingAnswer): ModelRequest {
-    return omitUndefined({
-      messages,
-      signal,
-      settings: settings ?? this.settings,
-      coolingDown: this.#coolingDown,
-      onNotice: (notice: ModelNotice) => this.#onNotice(notice, incoming),
-      tools: tools?.length === 0 ? undefined : tools,
-      output,
-    });
+    const onNotice = (notice: ModelNotice): void => this.#onNotice(notice, incoming);
+    // Field by field, in the same order each time: this runs for every step.
+    const request: MutableRequest = { messages, signal, settings: settings ?? this.settings, onNotice };
+    const coolingDown = this.#coolingDown;
+    if (coolingDown !== undefined) request.coolingDown = coolingDown;
+    if (tools !== undefined && tools.length > 0) request.tools = tools;
+    if (output !== undefined) request.output = output;
+    return request;
   }
 
   /** Names of the models that are cooling down; undefined if none has failed lately. */
@@ -263,11 +271,16 @@ export class DriverStep implements DriverContext {
   }
 
   #toFacts({ usage, modelId, provider, finishReason, route }: ModelResponse, { attempts }: IncomingAnswer): AnswerFacts {
-    const { model } = this.#setup;
+    const { model, names } = this.#setup;
     const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId };
-    const own = attempts.reduce((left, { usage: spent }) => Usage.minus(left, spent), usage);
-    const cost = this.#toCost([{ who, usage: own }, ...attempts]);
-    return omitUndefined({ usage, model: `${who.provider}/${who.modelId}`, cost, finishReason, fallbacks: toFallbacks(route) });
+    // Field by field, in the same order each time: this runs for every step.
+    const facts: MutableFacts = { usage, model: names.join(who) };
+    const cost = this.#watchesCost ? this.#toCost([{ who, usage: toOwnUsage(usage, attempts) }, ...attempts]) : undefined;
+    if (cost !== undefined) facts.cost = cost;
+    if (finishReason !== undefined) facts.finishReason = finishReason;
+    const fallbacks = toFallbacks(route);
+    if (fallbacks !== undefined) facts.fallbacks = fallbacks;
+    return facts;
   }
 
   // The cost of an interrupted call is not known, unless it never started.
@@ -279,15 +292,23 @@ export class DriverStep implements DriverContext {
     return omitUndefined({ usage: sum, cost: this.#toCost(all) });
   }
 
+  get #watchesCost(): boolean {
+    return this.#setup.watchesCost || this.scope.budget.watchesCost;
+  }
+
   // Each attempt is paid for at its own model's price.
   #toCost(attempts: IncomingAnswer['attempts']): Cost | undefined {
     const { price = this.scope.budget.price } = this.#setup;
-    const watchesCost = this.#setup.watchesCost || this.scope.budget.watchesCost;
+    const watchesCost = this.#watchesCost;
     if (!watchesCost) return undefined;
     const at = this.scope.time.clock.now();
     return attempts.map(({ who, usage }) => toCost(usage, { ...who, at }, { price, watchesCost })).reduce(addCost, undefined);
   }
 }
+
+/** Usage of the attempt that answered. */
+const toOwnUsage = (usage: Usage, attempts: IncomingAnswer['attempts']): Usage =>
+  attempts.reduce((left, { usage: spent }) => Usage.minus(left, spent), usage);
 
 /** Lists the models that failed before one answered; undefined if the first one did. */
 function toFallbacks(route: ModelRoute | undefined): readonly FailedModel[] | undefined {

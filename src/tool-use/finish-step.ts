@@ -9,7 +9,7 @@ import type { PendingStep } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import { blockedCode, toCancelledExecution, toRejectedExecution, toSucceededExecution, toSupersededExecution } from '../tools/index.ts';
 import { toToolMessages, toUnknownExecution } from '../tools/index.ts';
-import type { ToolUseStep } from './tool-use-step.ts';
+import type { CallAnswer, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
 const [plain, failed] = ['Observation: ', 'Observation: ERROR: '];
@@ -33,14 +33,22 @@ function toObservation(execution: ToolExecution, ids: IdSource): Message {
 
 /** Converts results to messages for the model: tool messages for calls that are tool-call parts of its message, plain text for others. */
 function toResultMessages(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource): readonly Message[] {
-  const isCall = (id: string): boolean =>
-    step.outputMessages.some(({ parts }) => parts.some((part) => part.type === 'tool-call' && part.toolCallId === id));
-  const edited = new Set(step.answers?.filter(({ type }) => type === 'edited').map(({ id }) => id));
-  return executions.flatMap((execution) => {
-    const shown = edited.has(execution.toolCallId) ? withEditNote(execution) : execution;
-    return isCall(shown.toolCallId) ? toToolMessages([shown], { ids }) : [toObservation(shown, ids)];
-  });
+  const calls = listCallIds(step.outputMessages);
+  const isCall = ({ toolCallId }: ToolExecution): boolean => calls.includes(toolCallId);
+  const shown = step.answers === undefined ? executions : executions.map((execution) => showEdit(execution, step.answers ?? []));
+  if (shown.every(isCall)) return toToolMessages(shown, { ids });
+  return shown.flatMap((execution) => (isCall(execution) ? toToolMessages([execution], { ids }) : [toObservation(execution, ids)]));
 }
+
+/** Ids of the calls that are parts of messages. */
+function listCallIds(messages: readonly Message[]): readonly string[] {
+  const ids: string[] = [];
+  for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call') ids.push(part.toolCallId);
+  return ids;
+}
+
+const showEdit = (execution: ToolExecution, answers: readonly CallAnswer[]): ToolExecution =>
+  answers.some(({ id, type }) => type === 'edited' && id === execution.toolCallId) ? withEditNote(execution) : execution;
 
 /** Says in the result that a person changed the arguments: the model's own message stays as it is. */
 function withEditNote(execution: ToolExecution): ToolExecution {
@@ -54,10 +62,15 @@ function withEditNote(execution: ToolExecution): ToolExecution {
 }
 
 // A blocked call is for the model to read; it is not a failure that a policy would judge.
-const listFailures = (executions: readonly ToolExecution[]): readonly Failure[] =>
-  executions.flatMap(({ failure }) => (failure === undefined || failure.code === blockedCode ? [] : [failure]));
+function listFailures(executions: readonly ToolExecution[]): readonly Failure[] {
+  const failures: Failure[] = [];
+  for (const { failure } of executions) if (failure !== undefined && failure.code !== blockedCode) failures.push(failure);
+  return failures;
+}
 
 function sortByCall({ toolCalls }: ToolUseStep, executions: readonly ToolExecution[]): readonly ToolExecution[] {
+  // Calls that ran side by side are in order already.
+  if (executions.every(({ toolCallId }, index) => toolCalls[index]?.id === toolCallId)) return executions;
   const places = new Map(toolCalls.map(({ id }, index) => [id, index]));
   return executions.toSorted((left, right) => (places.get(left.toolCallId) ?? 0) - (places.get(right.toolCallId) ?? 0));
 }
@@ -69,7 +82,8 @@ export function finishStep(step: ToolUseStep, executions: readonly ToolExecution
   return {
     ...step,
     executions: inOrder,
-    outputMessages: [...step.outputMessages, ...toResultMessages(step, inOrder, ids)],
+    // Not by spreading, which leaves room for more in an array that is kept.
+    outputMessages: step.outputMessages.concat(toResultMessages(step, inOrder, ids)),
     errors: failures.length === 0 ? step.errors : [...step.errors, ...failures],
     stepType: failures.length === 0 && step.errors.length === 0 ? StepType.ToolExecution : StepType.Error,
   };

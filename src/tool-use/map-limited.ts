@@ -7,18 +7,17 @@ export async function mapLimited<Item, Result>(
   limit: number,
   work: (item: Item, index: number) => Promise<Result>,
 ): Promise<readonly Result[]> {
-  const [only] = items;
-  // Most steps have one call.
-  if (items.length === 1 && only !== undefined) return [await work(only, 0)];
   const results: Result[] = new Array<Result>(items.length);
-  const queue = items.entries();
+  let next = 0;
   const broken: { readonly error: unknown }[] = [];
   const worker = async (): Promise<void> => {
-    // The workers share one iterator, so each item is taken once.
-    for (const [index, item] of queue) {
-      if (broken.length > 0) return;
+    // The workers share one place, so each item is taken once.
+    while (next < items.length && broken.length === 0) {
+      const index = next;
+      next += 1;
       try {
-        results[index] = await work(item, index);
+        // Holds: the place is inside the list.
+        results[index] = await work(items[index] as Item, index);
       } catch (error) {
         broken.push({ error });
       }

@@ -4,11 +4,13 @@
 // K1. A gated call never runs before somebody approved it.
 // K2. Every call ends in one execution or one wait.
 // K3. Once a vote forbids to continue, no further call starts.
+import type { Failure } from '../errors/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
 import type { Soon } from '../lib/index.ts';
-import { escapePart, omitUndefined, stableStringify } from '../lib/index.ts';
+import { deepFreeze, escapePart, omitUndefined, stableStringify } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
+import type { Wait } from '../step-by-step/index.ts';
 import type { EndedCall, PreparedCall, ToolExecution, WaitingCall } from '../tools/index.ts';
 import { toCancelledExecution, prepareCall, runCall } from '../tools/index.ts';
 import { mapLimited } from './map-limited.ts';
@@ -16,7 +18,7 @@ import { runNestedCall } from './run-nested-call.ts';
 import type { CallFacts } from './tool-use-events.ts';
 import { ToolApprovalRequested, ToolCallCompleted, ToolCallProgress, ToolCallStarted } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
-import type { CallResults, NestedMemo } from './tool-use-step.ts';
+import type { CallResults, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
 /** The calls that run together, with the step they belong to. */
@@ -33,6 +35,7 @@ interface UnknownCall {
 }
 
 const defaultConcurrency = 8;
+const noWaits: CallResults['waits'] = Object.freeze([]);
 
 /** Runs calls side by side. Calls that need somebody do not run: their waits are emitted and returned. */
 export async function runToolCalls(
@@ -40,10 +43,15 @@ export async function runToolCalls(
   calls: readonly ToolCall[],
   { approved = false }: { readonly approved?: boolean } = {},
 ): Promise<CallResults> {
-  const batch = { ...work, approved, state: work.turn.state };
-  const { toolConcurrency = defaultConcurrency } = work.setup;
+  const { setup, turn, step } = work;
+  const batch: Batch = { setup, turn, step, approved, state: turn.state };
+  const toResults = (result: CallResults | UnknownCall): CallResults => ('unknown' in result ? askAbout(work, result.unknown) : result);
+  const [only] = calls;
+  // Most steps have one call.
+  if (calls.length === 1 && only !== undefined) return toResults(await runToolCall(batch, only, 0));
+  const { toolConcurrency = defaultConcurrency } = setup;
   const results = await mapLimited(calls, toolConcurrency, (call, position) => runToolCall(batch, call, position));
-  return mergeResults(results.map((result) => ('unknown' in result ? askAbout(work, result.unknown) : result)));
+  return mergeResults(results.map(toResults));
 }
 
 async function runToolCall(batch: Batch, given: ToolCall, position: number): Promise<CallResults | UnknownCall> {
@@ -52,8 +60,7 @@ async function runToolCall(batch: Batch, given: ToolCall, position: number): Pro
   const { context, stepNumber } = scope;
   const { clock } = scope.time;
   const { signal } = scope.control;
-  const found = step.toolCalls.findIndex(({ id }) => id === given.id);
-  const index = found === -1 ? position : found;
+  const index = findPlace(step, given, position);
   // Most hooks and checks answer at once, and awaiting each would cost every call.
   const hooked = applyBeforeToolHooks(batch, given, index);
   const checked = hooked instanceof Promise ? await hooked : hooked;
@@ -83,7 +90,14 @@ async function runToolCall(batch: Batch, given: ToolCall, position: number): Pro
   return isAsked(batch, execution) ? { unknown: execution } : completeCall(batch, call, execution);
 }
 
-const toFacts = ({ id, name, args }: ToolCall): CallFacts => ({ tool: name, toolCallId: id, args });
+/** Finds the place of a call among those of its step. `position` is its place among those that run together, which are often the same. */
+function findPlace({ toolCalls }: ToolUseStep, { id }: ToolCall, position: number): number {
+  if (toolCalls[position]?.id === id) return position;
+  const found = toolCalls.findIndex((call) => call.id === id);
+  return found === -1 ? position : found;
+}
+
+const toFacts = ({ id, name, args }: ToolCall): CallFacts => ({ tool: name, toolCallId: id, args: deepFreeze(args) });
 
 const changedArguments = 'a hook changed the arguments after they had been approved';
 
@@ -123,10 +137,18 @@ function refuseCall({ scope: { control, time } }: Work['turn'], call: ToolCall):
 }
 
 /** Shows the result of a call that was made to the hooks, and emits the end of the call. */
-export async function completeCall({ setup, turn, step }: Work, call: ToolCall, execution: ToolExecution): Promise<CallResults> {
-  const { hooks } = setup;
+export function completeCall(work: Work, call: ToolCall, execution: ToolExecution): Soon<CallResults> {
+  const { hooks } = work.setup;
   const wasMade = execution.status === 'succeeded' || execution.status === 'failed';
-  if (!wasMade || hooks?.has(HookPoint.AfterTool) !== true) return emitCompleted({ setup, turn, step }, execution);
+  const isShown = wasMade && hooks?.has(HookPoint.AfterTool) === true;
+  return isShown ? applyAfterToolHooks(work, hooks, { call, execution }) : emitCompleted(work, execution);
+}
+
+async function applyAfterToolHooks(
+  { setup, turn, step }: Work,
+  hooks: HookChain,
+  { call, execution }: { readonly call: ToolCall; readonly execution: ToolExecution },
+): Promise<CallResults> {
   const index = step.toolCalls.findIndex(({ id }) => id === call.id);
   const place = { state: turn.state, scope: turn.scope, detail: String(index) };
   const shown = await hooks.afterTool(place, execution, { call, tool: setup.tools.get(call.name) });
@@ -134,10 +156,11 @@ export async function completeCall({ setup, turn, step }: Work, call: ToolCall, 
   return { ...emitCompleted({ setup, turn, step }, shown.execution), failures: shown.failures };
 }
 
-/** Emits the end of a call. */
-export function emitCompleted({ setup, turn }: Work, execution: ToolExecution): CallResults {
+/** Emits the end of a call. Nobody who hears of it can change what is recorded. */
+export function emitCompleted({ setup, turn }: Work, given: ToolExecution): CallResults {
+  const execution = deepFreeze(given);
   turn.scope.events.emit((header) => new ToolCallCompleted(header, setup.name, execution));
-  return { executions: [execution], waits: [] };
+  return { executions: [execution], waits: noWaits };
 }
 
 /** True if a person is to be asked about a call. Nobody is asked once the run is interrupted. */
@@ -170,12 +193,15 @@ function toWaitResults({ setup, turn }: Work, prepared: WaitingCall): CallResult
 export function mergeResults(parts: readonly CallResults[]): CallResults {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;
-  const nested: Record<string, NestedMemo> = {};
-  for (const part of parts) Object.assign(nested, part.nested);
-  return omitUndefined({
-    executions: parts.flatMap(({ executions }) => executions),
-    waits: parts.flatMap(({ waits }) => waits),
-    failures: parts.flatMap(({ failures = [] }) => failures),
-    nested: Object.keys(nested).length > 0 ? nested : undefined,
-  });
+  const executions: ToolExecution[] = [];
+  const waits: Wait[] = [];
+  const failures: Failure[] = [];
+  let nested: Record<string, NestedMemo> | undefined;
+  for (const part of parts) {
+    executions.push(...part.executions);
+    waits.push(...part.waits);
+    if (part.failures !== undefined) failures.push(...part.failures);
+    if (part.nested !== undefined) nested = { ...nested, ...part.nested };
+  }
+  return nested === undefined ? { executions, waits, failures } : { executions, waits, failures, nested };
 }

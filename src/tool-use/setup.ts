@@ -1,8 +1,9 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import type { Capability, Hook, HookChain } from '../hooks/index.ts';
 import { createChain, checkCapabilities } from '../hooks/index.ts';
-import type { Model, ModelSettings, OfferedTool, PriceSource, RowMember } from '../inference/index.ts';
+import type { Model, ModelSettings, OfferedTool, PricedModel, PriceSource, RowMember } from '../inference/index.ts';
 import { toRow, withFallback, withTimeouts } from '../inference/index.ts';
+import { Message } from '../messages/index.ts';
 import type { AnswerSchema, Tool, Tools } from '../tools/index.ts';
 import { toAnswerSchema, ToolSet } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
@@ -35,6 +36,10 @@ export interface Setup {
   readonly onUnknown: 'tell' | 'ask';
   readonly toolConcurrency: number | undefined;
   readonly isStreaming: boolean;
+  /** Returns the message that instructions are sent as. The same text gives the same message: it is converted for a provider once. */
+  readonly systemMessage: (text: string) => Message;
+  /** Names of the models that answer. */
+  readonly names: ModelNames;
   /** True if a tool, a hook or the options ask for a context. */
   readonly needsContext: boolean;
 }
@@ -69,6 +74,26 @@ function toModel({ model, fallback = [], timeouts, ports }: AnyToolUseOptions<ne
   return fallback.length === 0 ? each(model) : withFallback(each(model), fallback.map(each));
 }
 
+/** Keeps the message of the last text. */
+function createSystemMessages(): Setup['systemMessage'] {
+  let last: Message | undefined;
+  return (text) => {
+    if (last?.text !== text) last = Message.system(text, { id: 'instructions' });
+    return last;
+  };
+}
+
+/** Names of models as `provider/model`. Every step has one, so equal names are one string. */
+class ModelNames {
+  #last = { provider: '', modelId: '', name: '/' };
+
+  join({ provider, modelId }: PricedModel): string {
+    if (this.#last.provider !== provider || this.#last.modelId !== modelId)
+      this.#last = { provider, modelId, name: `${provider}/${modelId}` };
+    return this.#last.name;
+  }
+}
+
 const asksForContext = (tool: Tool): boolean => tool.type === 'function' && tool.needsContext === true;
 
 /** Checks the options and prepares what every step needs. */
@@ -100,6 +125,8 @@ export function toSetup<State extends ToolUseState>(name: string, options: AnyTo
     onUnknown: options.onUnknown ?? 'tell',
     toolConcurrency,
     isStreaming: options.streaming ?? true,
+    systemMessage: createSystemMessages(),
+    names: new ModelNames(),
     needsContext: options.context !== undefined || tools.some(asksForContext) || hooks.some(({ needsContext }) => needsContext),
   };
 }

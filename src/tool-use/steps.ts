@@ -3,6 +3,7 @@ import type { Failure } from '../errors/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import type { Part, ToolCall } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
+import type { ToolExecution } from '../tools/index.ts';
 import type { EmptyStep, ProducedStep } from '../step-by-step/index.ts';
 import { addCost } from '../step-by-step/index.ts';
 import type { AnswerMessages } from './answer-messages.ts';
@@ -19,6 +20,9 @@ interface Content {
   readonly errors?: readonly Failure[];
 }
 
+const noErrors: readonly Failure[] = Object.freeze([]);
+const noExecutions: readonly ToolExecution[] = Object.freeze([]);
+
 /** Creates a step in which the model was not asked. */
 export const createEmptyStep = (facts: EmptyStep): ToolUseStep => ({
   ...facts,
@@ -30,17 +34,29 @@ export const createEmptyStep = (facts: EmptyStep): ToolUseStep => ({
 });
 
 /** Creates a step from an answer: no call has run yet. */
-export function createStep({ scope }: DriverContext, facts: AnswerFacts, { messages, calls = [], errors = [] }: Content): ToolUseStep {
-  return {
+export function createStep(
+  { scope }: DriverContext,
+  facts: AnswerFacts,
+  { messages, calls = [], errors = noErrors }: Content,
+): ToolUseStep {
+  const { usage, model, finishReason, cost, fallbacks } = facts;
+  const hasToolCalls = calls.length > 0;
+  const step = {
     id: scope.ids(),
     outputMessages: messages,
     errors,
-    hasToolCalls: calls.length > 0,
-    stepType: errors.length > 0 ? StepType.Error : calls.length > 0 ? StepType.ToolExecution : StepType.FinalResponse,
-    toolCalls: calls,
-    executions: [],
-    ...facts,
+    hasToolCalls,
+    stepType: errors.length > 0 ? StepType.Error : hasToolCalls ? StepType.ToolExecution : StepType.FinalResponse,
+    // A copy, because a list that grew has room for more, and this one is kept.
+    toolCalls: calls.slice(),
+    executions: noExecutions,
+    usage,
+    model,
+    finishReason,
   };
+  const isUsual = model !== undefined && finishReason !== undefined && cost === undefined && fallbacks === undefined;
+  // Holds: no field of a usual step is undefined. Written in one go, it takes the least room.
+  return isUsual ? (step as ToolUseStep) : omitUndefined({ ...step, cost, fallbacks });
 }
 
 /** Creates a step for a question without an answer. If the run was interrupted, the text that had come stays: nobody will ask again. */
@@ -81,8 +97,8 @@ export function joinFacts(first: AnswerFacts, second: AnswerFacts): AnswerFacts 
 
 /** Returns the step with a different id for each of its calls: answers, results and idempotency keys depend on it, and not every model cares. */
 export function withUniqueCalls(step: ToolUseStep): ToolUseStep {
-  const ids = step.toolCalls.map(({ id }) => id);
-  if (new Set(ids).size === ids.length) return step;
+  // Most steps have one call.
+  if (step.toolCalls.length < 2 || new Set(step.toolCalls.map(({ id }) => id)).size === step.toolCalls.length) return step;
   const claimId = (id: string, taken: Set<string>): string => {
     let free = id;
     for (let count = 2; taken.has(free); count += 1) free = `${id}~${count}`;
@@ -100,11 +116,18 @@ export function withUniqueCalls(step: ToolUseStep): ToolUseStep {
   };
 }
 
+/** Returns the step without the runs inside its calls. */
+function withoutNested(step: ToolUseStep): ToolUseStep {
+  if (step.nested === undefined) return step;
+  const { nested: _, ...rest } = step;
+  return rest;
+}
+
 /** Completes the step with its results, or parks it if calls wait for somebody. */
 export function toProducedStep(turn: DriverContext, step: ToolUseStep, results: CallResults): ProducedStep<ToolUseStep> {
-  const { executions, waits, nested, failures = [] } = results;
-  const { nested: _, ...rest } = step;
-  const known: ToolUseStep = failures.length === 0 ? rest : { ...rest, errors: [...rest.errors, ...failures] };
+  const { executions, waits, nested, failures } = results;
+  const rest = withoutNested(step);
+  const known: ToolUseStep = failures === undefined || failures.length === 0 ? rest : { ...rest, errors: [...rest.errors, ...failures] };
   if (waits.length > 0) return { type: 'waiting', partial: omitUndefined({ ...known, executions, nested }), waits };
   const finished = finishStep(known, executions, turn.scope.ids);
   const { forbidding, interruption } = turn.scope.control;

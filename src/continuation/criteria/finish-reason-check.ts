@@ -16,19 +16,20 @@ function toReason(finishReason: string | undefined, stopReasons: readonly string
 export class FinishReasonCheck<State> extends BuiltInCriterion<State> {
   readonly stopReasons: readonly string[];
   readonly #finishReason: (state: State) => string | null | undefined;
-  // Most steps bring no finish reason, and then the evaluation is always the same.
-  readonly #none: ContinuationEvaluation;
+  // Most steps end with the same finish reason, and then the evaluation is the same.
+  #last: { readonly finishReason: string | undefined; readonly evaluation: ContinuationEvaluation };
 
   constructor(stopReasons: readonly string[], finishReason: (state: State) => string | null | undefined, options: CriterionOptions = {}) {
     super('FinishReasonCheck', options);
-    this.stopReasons = [...stopReasons];
+    this.stopReasons = Object.freeze([...stopReasons]);
     this.#finishReason = finishReason;
-    this.#none = this.#judge(undefined);
+    this.#last = { finishReason: undefined, evaluation: this.#judge(undefined) };
   }
 
   override explain(state: State): ContinuationEvaluation {
     const finishReason = this.#finishReason(state) ?? undefined;
-    return finishReason === undefined ? this.#none : this.#judge(finishReason);
+    if (this.#last.finishReason !== finishReason) this.#last = { finishReason, evaluation: this.#judge(finishReason) };
+    return this.#last.evaluation;
   }
 
   #judge(finishReason: string | undefined): ContinuationEvaluation {
