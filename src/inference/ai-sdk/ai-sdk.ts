@@ -4,6 +4,7 @@
 // It keeps the promises of the Model port (M1–M10); the recordings and the fault server test them.
 import type { Clock, IdSource } from '../../lib/index.ts';
 import { aborted, checkKeys, isRecord, omitUndefined, systemClock, systemIds, untilAborted } from '../../lib/index.ts';
+import type { Part } from '../../messages/index.ts';
 import { Message, Usage } from '../../messages/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse, ResponseBuilder } from '../index.ts';
 import { createResponseBuilder, withTimeouts } from '../index.ts';
@@ -32,30 +33,32 @@ export interface AiSdkOptions {
 /** A model, with what was converted for it before. */
 interface Adapted {
   readonly model: CallableModel;
+  readonly clock: Clock;
   readonly prompts: PromptCache;
   readonly tools: ToolCache;
 }
 
-interface Call extends Adapted {
+interface Call {
+  readonly adapted: Adapted;
   readonly request: ModelRequest;
   readonly builder: ResponseBuilder;
-  readonly now: () => number;
   /** True once something has come: what is malformed from then on is the answer. */
   isAnswering: boolean;
 }
 
 function fail(call: Call, error: unknown): void {
-  call.builder.error(classifyProviderError(error, { now: call.now(), isAnswering: call.isAnswering }));
+  call.builder.error(classifyProviderError(error, { now: call.adapted.clock.now(), isAnswering: call.isAnswering }));
 }
 
 function takeAnswer(call: Call, result: unknown): void {
-  const { builder, model } = call;
+  const { builder, adapted } = call;
   const answer = toFields(result);
   const content = toList(answer['content']);
   const response = toFields(answer['response']);
   takeWarnings(answer['warnings'], builder);
   takeMetadata(response, builder);
-  for (const part of content) if (isRawPart(part)) takePart(part, { builder, provider: model.provider });
+  const sink = { builder, provider: adapted.model.provider };
+  for (const part of content) if (isRawPart(part)) takePart(part, sink);
   takeEnding(answer, builder);
   // An error in place of an answer, which the provider package took for an empty one.
   const { body } = response;
@@ -63,14 +66,15 @@ function takeAnswer(call: Call, result: unknown): void {
 }
 
 async function generateAnswer(call: Call, options: CallOptions): Promise<void> {
-  const result = await untilAborted(call.model.doGenerate(options), call.request.signal);
+  const result = await untilAborted(call.adapted.model.doGenerate(options), call.request.signal);
   if (result === aborted) return;
   call.isAnswering = true;
   takeAnswer(call, result);
 }
 
 async function streamAnswer(call: Call, options: CallOptions): Promise<void> {
-  const { model, builder, request } = call;
+  const { builder, request } = call;
+  const { model } = call.adapted;
   const work = Promise.resolve(model.doStream(options));
   const result = await untilAborted(work, request.signal);
   if (result === aborted) {
@@ -85,19 +89,21 @@ async function streamAnswer(call: Call, options: CallOptions): Promise<void> {
 type Ask = (call: Call, options: CallOptions) => Promise<void>;
 
 async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
-  const { prompts, tools, request, builder } = call;
+  const { request, builder } = call;
+  const { prompts, tools } = call.adapted;
   try {
-    const prompt = prompts.write(request.messages, (message) => builder.warn(message));
+    const prompt = prompts.write(request.messages, builder);
     if (request.signal?.aborted !== true) await ask(call, toCallOptions(request, prompt, tools));
   } catch (error) {
     fail(call, error);
   }
   const outcome = builder.outcome({ aborted: request.signal?.aborted === true });
   // After a call the conversation continues; after anything else, who knows.
-  const goesOn = outcome.ok && outcome.response.parts.some(({ type }) => type === 'tool-call');
-  if (!goesOn) prompts.release(request.messages);
+  if (!outcome.ok || !outcome.response.parts.some(isCall)) prompts.release(request.messages);
   return outcome;
 }
+
+const isCall = ({ type }: Part): boolean => type === 'tool-call';
 
 /** True if the provider paused after it summed up the conversation (Anthropic's `pauseAfterCompaction`): the answer itself is still to come. */
 const isPaused = (outcome: ModelOutcome): outcome is Extract<ModelOutcome, { readonly ok: false }> =>
@@ -127,13 +133,12 @@ export function aiSdk(model: LanguageModelLike, options: AiSdkOptions = {}): Mod
   checkKeys('aiSdk()', options, { known: ['clock', 'ids', 'contextWindow'], hints });
   const callable = toCallableModel(model);
   const { provider, modelId, specificationVersion: version } = callable;
-  const adapted: Adapted = { model: callable, prompts: new PromptCache({ version, provider }), tools: new ToolCache() };
+  const adapted: Adapted = { model: callable, clock, prompts: new PromptCache({ version, provider }), tools: new ToolCache() };
   const name = `${provider}/${modelId}`;
   const open = (request: ModelRequest, onDelta?: (delta: ModelDelta) => void): Call => ({
-    ...adapted,
+    adapted,
     request,
-    builder: createResponseBuilder({ ids, model: name, request, ...omitUndefined({ onDelta }) }),
-    now: () => clock.now(),
+    builder: createResponseBuilder({ ids, model: name, request, onDelta }),
     isAnswering: false,
   });
   const untimed: Model = {

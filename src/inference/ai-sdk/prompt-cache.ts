@@ -1,5 +1,6 @@
 import type { Message } from '../../messages/index.ts';
 import type { PromptMessage } from './prompt.ts';
+import type { Reporter } from './prompt-writer.ts';
 import { countInstructions, PromptWriter } from './prompt-writer.ts';
 import type { Reader } from './to-file-part.ts';
 
@@ -7,9 +8,12 @@ interface Entry {
   readonly writer: WeakRef<PromptWriter>;
   /** Keeps the writer in memory; undefined while nobody is expected to continue the conversation soon. */
   kept: PromptWriter | undefined;
-  /** The messages under which the entry is found. */
-  keys: readonly Message[];
+  /** The messages under which the entry is found: the first of the conversation, and the newest that is converted for good. */
+  first: Message | undefined;
+  last: Message | undefined;
 }
+
+const getWriter = ({ kept, writer }: Entry): PromptWriter | undefined => kept ?? writer.deref();
 
 /** The new messages of a step stand between the end and the newest message that was converted: so many calls are made at once. */
 const searchedMessages = 100;
@@ -27,14 +31,14 @@ export class PromptCache {
   }
 
   /** Writes the prompt of a conversation, and reports what was left out. */
-  write(messages: readonly Message[], warn: (message: string) => void): readonly PromptMessage[] {
+  write(messages: readonly Message[], reporter: Reporter): readonly PromptMessage[] {
     const instructions = countInstructions(messages);
     const found = this.#find(messages, instructions);
-    const writer = found?.writer.deref() ?? new PromptWriter(this.#reader);
-    const entry: Entry = found ?? { writer: new WeakRef(writer), kept: writer, keys: [] };
+    const writer = (found && getWriter(found)) ?? new PromptWriter(this.#reader);
+    const entry: Entry = found ?? { writer: new WeakRef(writer), kept: writer, first: undefined, last: undefined };
     entry.kept = writer;
-    const prompt = writer.write(messages, warn);
-    this.#register(entry, [messages[instructions], writer.last]);
+    const prompt = writer.write(messages, reporter);
+    this.#register(entry, messages[instructions], writer.last);
     return prompt;
   }
 
@@ -50,18 +54,27 @@ export class PromptCache {
     for (let index = messages.length - 1; index >= oldest; index -= 1) {
       const message = messages[index];
       const entry = message && this.#entries.get(message);
-      if (message !== undefined && entry?.writer.deref()?.last === message) return entry;
+      if (entry !== undefined && entry.last === message && getWriter(entry) !== undefined) return entry;
     }
     const first = messages[instructions];
     const entry = first && this.#entries.get(first);
-    const writer = entry?.writer.deref();
+    const writer = entry && getWriter(entry);
     // Another conversation that began with the same message keeps what it has.
     return writer !== undefined && writer.countCommon(messages, instructions) * 2 > writer.length ? entry : undefined;
   }
 
-  #register(entry: Entry, keys: readonly (Message | undefined)[]): void {
-    for (const key of entry.keys) if (this.#entries.get(key) === entry) this.#entries.delete(key);
-    entry.keys = keys.filter((key) => key !== undefined);
-    for (const key of entry.keys) this.#entries.set(key, entry);
+  #register(entry: Entry, first: Message | undefined, last: Message | undefined): void {
+    const before = { first: entry.first, last: entry.last };
+    entry.first = first;
+    entry.last = last;
+    if (first !== before.first) this.#forget(before.first, entry);
+    if (last !== before.last) this.#forget(before.last, entry);
+    if (first !== undefined && first !== before.first) this.#entries.set(first, entry);
+    if (last !== undefined && last !== before.last) this.#entries.set(last, entry);
+  }
+
+  #forget(key: Message | undefined, entry: Entry): void {
+    if (key === undefined || key === entry.first || key === entry.last) return;
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
 }

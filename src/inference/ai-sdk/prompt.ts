@@ -28,9 +28,20 @@ export function freezePart(value: unknown): boolean {
   if (value instanceof URL) return true;
   // Data of a message is frozen already, and holds no URL.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return false;
-  let hasUrl = false;
-  for (const key of Object.keys(value)) if (freezePart(readField(value, key))) hasUrl = true;
+  const hasUrl = Array.isArray(value) ? freezeItems(value) : freezeFields(value);
   Object.freeze(value);
+  return hasUrl;
+}
+
+function freezeItems(items: readonly unknown[]): boolean {
+  let hasUrl = false;
+  for (const item of items) if (freezePart(item)) hasUrl = true;
+  return hasUrl;
+}
+
+function freezeFields(fields: object): boolean {
+  let hasUrl = false;
+  for (const key in fields) if (freezePart(readField(fields, key))) hasUrl = true;
   return hasUrl;
 }
 

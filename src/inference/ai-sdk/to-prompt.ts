@@ -30,17 +30,17 @@ function reviveUrl(data: Json): unknown {
 }
 
 // A provider's own part goes back in the form in which it came, to that provider only.
-function toProviderPart(part: ProviderPart, { provider, warn }: PromptContext): readonly PromptPart[] {
-  if (!isFamily(part.provider, provider)) return [];
+function toProviderPart(part: ProviderPart, { provider, warn }: PromptContext): PromptPart | undefined {
+  if (!isFamily(part.provider, provider)) return undefined;
   const data: Readonly<Record<string, Json>> = isRecord(part.data) ? part.data : {};
   const { type } = data;
   // An approval is asked for by the provider; only the answer to it goes back.
-  if (type === 'tool-approval-request') return [];
+  if (type === 'tool-approval-request') return undefined;
   if (typeof type !== 'string' || !readable.has(type)) {
     warn(`A part of ${part.provider} of the type ${JSON.stringify(type ?? null)} cannot be sent back; it was left out.`);
-    return [];
+    return undefined;
   }
-  return [withOptions({ ...data, type, ...(data['data'] !== undefined && { data: reviveUrl(data['data']) }) }, part.providerMetadata)];
+  return withOptions({ ...data, type, ...(data['data'] !== undefined && { data: reviveUrl(data['data']) }) }, part.providerMetadata);
 }
 
 // Words that are none and carry something for the provider are a piece of the provider's own, such as a reference to a tool.
@@ -112,23 +112,23 @@ function isSilent(part: Part): boolean {
   return part.type === 'text' && part.text === '' && part.providerMetadata === undefined;
 }
 
-function toParts(part: Part, context: PromptContext): readonly PromptPart[] {
+function toPromptPart(part: Part, context: PromptContext): PromptPart | undefined {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return isSilent(part) ? [] : [withOptions({ type: part.type, text: part.text }, part.providerMetadata)];
+      return isSilent(part) ? undefined : withOptions({ type: part.type, text: part.text }, part.providerMetadata);
     case 'image':
     case 'file':
-      return [toFilePart(part, context)];
+      return toFilePart(part, context);
     case 'tool-call':
-      return [toCall(part, context.calls)];
+      return toCall(part, context.calls);
     case 'tool-result':
-      return [toResult(part, context)];
+      return toResult(part, context);
     case 'provider':
       return toProviderPart(part, context);
     case 'source':
       // No provider reads its sources again.
-      return [];
+      return undefined;
     default:
       return assertNever(part);
   }
@@ -145,8 +145,12 @@ function toMessage(message: Message, context: PromptContext): PromptMessage | un
   if (role === 'system' || role === 'developer') return toSystemMessage(message);
   const content: PromptPart[] = [];
   for (const part of message.parts) {
-    if (allowedParts[role].has(part.type)) for (const written of toParts(part, context)) content.push(written);
-    else context.warn(`A ${role} message cannot hold a ${part.type} part; it was left out.`);
+    if (!allowedParts[role].has(part.type)) {
+      context.warn(`A ${role} message cannot hold a ${part.type} part; it was left out.`);
+      continue;
+    }
+    const written = toPromptPart(part, context);
+    if (written !== undefined) content.push(written);
   }
   return content.length === 0 ? undefined : withOptions({ role, content }, providerOptions);
 }
