@@ -52,25 +52,30 @@ function cleanKey(key: string, source: Fields, copy: Fields): string {
 
 function ownFields(source: Fields): Fields {
   const copy: Record<string, unknown> = {};
-  let isSame = Object.isFrozen(source);
-  for (const key of Object.keys(source)) {
-    const name = cleanKey(key, source, copy);
-    const value = toFrozen(source[key]);
-    isSame &&= name === key && value === source[key];
-    setOwn(copy, name, value);
-  }
-  return isSame ? source : Object.freeze(copy);
-}
-
-function ownItems(source: readonly unknown[]): readonly unknown[] {
-  const copy = source.map(toFrozen);
-  return Object.isFrozen(source) && copy.every((item, index) => item === source[index]) ? source : Object.freeze(copy);
+  for (const key of Object.keys(source)) setOwn(copy, cleanKey(key, source, copy), own(source[key]));
+  return Object.freeze(copy);
 }
 
 function own(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
-  if (Array.isArray(value)) return ownItems(value);
+  if (typeof value !== 'object' || value === null || isOwn(value)) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(own));
   return isPlainObject(value) ? ownFields(value) : value;
+}
+
+/** True for plain data that is frozen and clean all the way down. Most data is by the time it is put into a message. */
+function isOwn(value: object): boolean {
+  if (!Object.isFrozen(value)) return false;
+  if (Array.isArray(value)) return value.every(isOwnField);
+  // Not by a list of keys: an engine reads the fields of `in` without looking each of them up.
+  const fields = value as Fields; // Holds: any object may be asked for fields by name.
+  for (const key in fields) if (cleanText(key) !== key || !isOwnField(fields[key])) return false;
+  return true;
+}
+
+function isOwnField(value: unknown): boolean {
+  if (typeof value === 'string') return cleanText(value) === value;
+  return typeof value !== 'object' || value === null || isOwn(value);
 }
 
 /**

@@ -100,7 +100,8 @@ async function reconcileCall<Context>(
 export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions<Context>): Promise<ToolExecution> {
   const { call, tool, parsed } = ready;
   const { effects, key, idempotencyKey, context, state, onProgress, onProblem, clock = systemClock } = options;
-  const [startedAt, startedMonotonic] = [clock.now(), clock.monotonic()];
+  const startedAt = clock.now();
+  const startedMonotonic = clock.monotonic();
   const getTiming = (): Required<ExecutionTiming> => ({
     startedAt,
     durationMs: Math.max(0, Math.round(clock.monotonic() - startedMonotonic)),
@@ -115,8 +116,10 @@ export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions
     const ctx: ToolContext<Context> = { context, signal, toolCallId: call.id, idempotencyKey, state, report };
     const returned = await tool.run(parsed, ctx);
     const result = isAsyncIterable(returned) ? await readLast(returned, ctx) : returned;
-    const stored = await toStoredResult(tool, result, { id: call.id, args: call.args, onProblem });
-    return { ...stored, ...getTiming() };
+    const soon = toStoredResult(tool, result, { id: call.id, args: call.args, onProblem });
+    const { value, output } = soon instanceof Promise ? await soon : soon;
+    const { durationMs } = getTiming();
+    return output === undefined ? { value, startedAt, durationMs } : { value, output, startedAt, durationMs };
   };
   const ended = await effects.run(key, work, { effect: tool.effect, failsAs: 'tool', timeoutMs: tool.timeoutMs });
   now.isOpen = false;
