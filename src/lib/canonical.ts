@@ -206,6 +206,23 @@ const notCanonical = -1;
 // The getter of a field, without a descriptor made for each. Holds: every engine has this method, and it takes any object.
 const { __lookupGetter__: lookUpGetter } = Object.prototype as unknown as { readonly __lookupGetter__: (key: string) => unknown };
 
+const cleanKeys = new Set<string>();
+const mostCleanKeys = 1000;
+
+// Fields have the same names again and again.
+function isCleanKey(key: string): boolean {
+  if (cleanKeys.has(key)) return true;
+  if (cleanText(key) !== key) return false;
+  if (cleanKeys.size < mostCleanKeys) cleanKeys.add(key);
+  return true;
+}
+
+/** True if somebody has added a field to every object. */
+function hasInheritedFields(): boolean {
+  for (const _ in Object.prototype) return true;
+  return false;
+}
+
 function measureArray(source: readonly unknown[], depth: number, bytes: number): number {
   if (Object.getPrototypeOf(source) !== Array.prototype || Object.keys(source).length !== source.length) return notCanonical;
   let size = 3;
@@ -220,9 +237,9 @@ function measureArray(source: readonly unknown[], depth: number, bytes: number):
 function measureFields(source: Fields, depth: number, bytes: number): number {
   if (Object.getPrototypeOf(source) !== Object.prototype || Object.getOwnPropertySymbols(source).length > 0) return notCanonical;
   let size = 3;
-  // Not by a list of keys: an engine reads the fields of `in` without looking each of them up.
+  // Not by a list of keys: an engine reads the fields of `in` without looking each of them up. All are own: there are no others.
   for (const key in source) {
-    if (!Object.hasOwn(source, key) || lookUpGetter.call(source, key) !== undefined || cleanText(key) !== key) return notCanonical;
+    if (lookUpGetter.call(source, key) !== undefined || !isCleanKey(key)) return notCanonical;
     size += 6 * key.length + 3;
     const inner = measure(source[key], depth, bytes - size);
     if (inner === notCanonical) return notCanonical;
@@ -256,7 +273,7 @@ function measure(value: unknown, depth: number, bytes: number): number {
 function isCanonical(value: unknown, { maxDepth, maxBytes }: Required<CanonicalLimits>): value is Json {
   try {
     const size = measure(value, maxDepth, maxBytes);
-    return size !== notCanonical && size <= maxBytes;
+    return size !== notCanonical && size <= maxBytes && !hasInheritedFields();
   } catch {
     return false;
   }

@@ -46,6 +46,13 @@ interface Call {
   isAnswering: boolean;
 }
 
+/** A way of asking: in one piece, or as a stream. */
+interface Ask {
+  readonly start: (call: Call, options: CallOptions) => Promise<unknown>;
+  /** Takes what has come once it is there. */
+  readonly take: (call: Call, result: unknown) => void;
+}
+
 function fail(call: Call, error: unknown): void {
   call.builder.error(classifyProviderError(error, { now: call.adapted.clock.now(), isAnswering: call.isAnswering }));
 }
@@ -65,17 +72,23 @@ function takeAnswer(call: Call, result: unknown): void {
   if (content.length === 0 && isRecord(body) && isRecord(body['error'])) fail(call, body);
 }
 
-async function generateAnswer(call: Call, options: CallOptions): Promise<void> {
-  const result = await untilAborted(call.adapted.model.doGenerate(options), call.request.signal);
-  if (result === aborted) return;
-  call.isAnswering = true;
-  takeAnswer(call, result);
-}
+const generateAnswer: Ask = {
+  start: ({ adapted, request }, options) => untilAborted(adapted.model.doGenerate(options), request.signal),
+  take: (call, result) => {
+    if (result === aborted) return;
+    call.isAnswering = true;
+    takeAnswer(call, result);
+  },
+};
 
-async function streamAnswer(call: Call, options: CallOptions): Promise<void> {
+const streamAnswer: Ask = {
+  start: async (call, options) => readAnswer(call, Promise.resolve(call.adapted.model.doStream(options))),
+  take: () => undefined,
+};
+
+async function readAnswer(call: Call, work: Promise<unknown>): Promise<void> {
   const { builder, request } = call;
   const { model } = call.adapted;
-  const work = Promise.resolve(model.doStream(options));
   const result = await untilAborted(work, request.signal);
   if (result === aborted) {
     work.then(dropStream, () => undefined);
@@ -86,14 +99,12 @@ async function streamAnswer(call: Call, options: CallOptions): Promise<void> {
   await readStream(result, (value) => isRawPart(value) && takeStreamPart(value, sink), request.signal);
 }
 
-type Ask = (call: Call, options: CallOptions) => Promise<void>;
-
-async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
+async function settle(call: Call, { start, take }: Ask): Promise<ModelOutcome> {
   const { request, builder } = call;
   const { prompts, tools } = call.adapted;
   try {
     const prompt = prompts.write(request.messages, builder);
-    if (request.signal?.aborted !== true) await ask(call, toCallOptions(request, prompt, tools));
+    if (request.signal?.aborted !== true) take(call, await start(call, toCallOptions(request, prompt, tools)));
   } catch (error) {
     fail(call, error);
   }

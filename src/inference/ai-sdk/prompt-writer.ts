@@ -63,18 +63,19 @@ export class PromptWriter {
     this.#context = { version, provider, calls: this.#calls, warn: (message) => void this.#leftOut.push(message) };
   }
 
-  /** Number of messages that are converted for good, without the instructions at the front. */
-  get length(): number {
-    return this.#sources.length;
+  /** True if a conversation has the newest message that is converted for good in the same place: it seems to be the same one. */
+  isContinuedBy(messages: readonly Message[], instructions: number): boolean {
+    const { length } = this.#sources;
+    return length === 0 || messages[instructions + length - 1] === this.#sources[length - 1];
   }
 
-  /** The newest message that is converted for good. */
-  get last(): Message | undefined {
-    return this.#sources.at(-1);
+  /** True if a conversation begins with more than half of the converted messages. */
+  isMostOf(messages: readonly Message[], instructions: number): boolean {
+    return this.#countCommon(messages, instructions) * 2 > this.#sources.length;
   }
 
   /** Returns how many of the converted messages a conversation begins with, after its instructions. */
-  countCommon(messages: readonly Message[], instructions: number): number {
+  #countCommon(messages: readonly Message[], instructions: number): number {
     const sources = this.#sources;
     const most = Math.min(sources.length, messages.length - instructions);
     let count = 0;
@@ -144,7 +145,7 @@ export class PromptWriter {
 
   #countUsable(messages: readonly Message[], instructions: number): number {
     // The last message of a request is always converted for it: whoever gets it may change it.
-    let count = Math.min(this.countCommon(messages, instructions), Math.max(0, messages.length - instructions - 1));
+    let count = Math.min(this.#countCommon(messages, instructions), Math.max(0, messages.length - instructions - 1));
     // Results that were the last of their turn join those that follow now.
     if (messages[count + instructions]?.isTool() === true) while (this.#sources[count - 1]?.isTool() === true) count -= 1;
     return count;
