@@ -270,7 +270,7 @@ function measure(value: unknown, depth: number, bytes: number): number {
   }
 }
 
-function isCanonical(value: unknown, { maxDepth, maxBytes }: Required<CanonicalLimits>): value is Json {
+function isCanonical(value: unknown, maxDepth: number, maxBytes: number): value is Json {
   try {
     const size = measure(value, maxDepth, maxBytes);
     return size !== notCanonical && size <= maxBytes && !hasInheritedFields();
@@ -308,8 +308,8 @@ function describeSize(value: unknown, { maxDepth, maxBytes }: Required<Canonical
 
 /** Brings a value into the form that JSON keeps; returns the very same value when it has that form already. */
 export function toCanonical(value: unknown, { maxDepth = 64, maxBytes = 1_000_000 }: CanonicalLimits = {}): CanonicalResult {
+  if (isCanonical(value, maxDepth, maxBytes)) return { ok: true, value };
   const limits = { maxDepth, maxBytes };
-  if (isCanonical(value, limits)) return { ok: true, value };
   const walk = createWalk(limits);
   const converted = walkThrough(value, walk);
   if (converted === refused && !walk.isTooLarge) return { ok: false, path: walk.trail.reduce(childPath, ''), problem: walk.problem };

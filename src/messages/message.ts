@@ -44,9 +44,7 @@ function toParts(content: MessageContent): readonly Part[] {
 
 // What was said stays said, whoever gets a message into their hands.
 function freezeParts(parts: readonly Part[]): readonly Part[] {
-  const frozen: Part[] = [];
-  for (const part of parts) frozen.push(toFrozen(part));
-  return Object.freeze(frozen);
+  return Object.freeze(parts.map(toFrozen));
 }
 
 function joinText(parts: readonly Part[], type: 'text' | 'reasoning'): string {

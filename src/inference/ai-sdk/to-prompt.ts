@@ -143,15 +143,12 @@ const allowedParts: Readonly<Record<'user' | 'assistant' | 'tool', ReadonlySet<P
 function toMessage(message: Message, context: PromptContext): PromptMessage | undefined {
   const { role, providerOptions } = message;
   if (role === 'system' || role === 'developer') return toSystemMessage(message);
-  const content: PromptPart[] = [];
-  for (const part of message.parts) {
-    if (!allowedParts[role].has(part.type)) {
-      context.warn(`A ${role} message cannot hold a ${part.type} part; it was left out.`);
-      continue;
-    }
-    const written = toPromptPart(part, context);
-    if (written !== undefined) content.push(written);
-  }
+  const written = message.parts.map((part) => {
+    if (allowedParts[role].has(part.type)) return toPromptPart(part, context);
+    context.warn(`A ${role} message cannot hold a ${part.type} part; it was left out.`);
+    return undefined;
+  });
+  const content = written.includes(undefined) ? written.filter((part) => part !== undefined) : (written as PromptPart[]);
   return content.length === 0 ? undefined : withOptions({ role, content }, providerOptions);
 }
 
@@ -166,11 +163,14 @@ function joinResults(messages: readonly PromptMessage[]): PromptMessage | undefi
   const content: PromptPart[] = [];
   for (const message of messages) {
     if (typeof message.content === 'string') continue;
-    const end = message === last ? undefined : message.content.length - 1;
-    for (const [index, part] of message.content.entries()) content.push(index === end ? addOptions(part, message.providerOptions) : part);
+    const options = message === last ? undefined : message.providerOptions;
+    const end = message.content.at(-1);
+    for (const part of message.content) content.push(part === end ? addOptions(part, options) : part);
   }
   return withOptions({ role: 'tool' as const, content }, last.providerOptions);
 }
+
+const isResult = ({ role }: PromptMessage): boolean => role === 'tool';
 
 /** Converts instructions. */
 export function toSystemMessage(message: Message): PromptMessage {
@@ -179,14 +179,19 @@ export function toSystemMessage(message: Message): PromptMessage {
 
 /** Converts one message, or all results of one turn. Returns nothing for a message that says nothing to the provider. */
 export function toPromptMessages(unit: readonly Message[], context: PromptContext): readonly PromptMessage[] {
-  const messages = context.provider.endsWith('.chat') && unit[0]?.isTool() === true ? showFiles(unit) : unit;
+  const [first] = unit;
+  const messages = context.provider.endsWith('.chat') && first?.isTool() === true ? showFiles(unit) : unit;
+  if (messages === unit && unit.length === 1 && first !== undefined) {
+    const only = toMessage(first, context);
+    return only === undefined ? [] : [only];
+  }
   const written: PromptMessage[] = [];
   for (const message of messages) {
     const converted = toMessage(message, context);
     if (converted !== undefined) written.push(converted);
   }
   if (written.length < 2) return written;
-  const results = joinResults(written.filter(({ role }) => role === 'tool'));
-  const others = written.filter(({ role }) => role !== 'tool');
+  const results = joinResults(written.filter(isResult));
+  const others = written.filter((message) => !isResult(message));
   return results === undefined ? others : [results, ...others];
 }
