@@ -8,16 +8,19 @@ const freeze: Finish = (item) => Object.freeze(item);
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function copyFields(source: Fields, copyField: (value: unknown) => unknown): Fields {
-  const copy: Record<string, unknown> = {};
-  // By key: a list of entries would cost, and every message, argument and result is copied here.
-  for (const key of Object.keys(source)) setOwn(copy, key, copyField(source[key]));
-  return copy;
+function copyFields(source: Fields, finish: Finish): Fields {
+  // A spread copies all fields at once; only those that hold something are written again.
+  const copy: Record<string, unknown> = { ...source };
+  for (const key in copy) {
+    const field = copy[key];
+    if (typeof field === 'object' || field === undefined) setOwn(copy, key, copyJson(field ?? null, finish));
+  }
+  return finish(copy);
 }
 
 function copyJson(value: unknown, finish: Finish): unknown {
   if (Array.isArray(value)) return finish(value.map((item: unknown) => copyJson(item, finish)));
-  return isRecord(value) ? finish(copyFields(value, (field) => copyJson(field ?? null, finish))) : value;
+  return isRecord(value) ? copyFields(value, finish) : value;
 }
 
 /** Copies JSON data. The copy may be changed. */
@@ -51,6 +54,18 @@ function cleanKey(key: string, source: Fields, copy: Fields): string {
 }
 
 function ownFields(source: Fields): Fields {
+  // A spread copies all fields at once; only those that change are written again.
+  const copy: Record<string, unknown> = { ...source };
+  for (const key in copy) {
+    if (cleanText(key) !== key) return ownFieldByField(source);
+    const field = copy[key];
+    const owned = own(field);
+    if (owned !== field) setOwn(copy, key, owned);
+  }
+  return Object.freeze(copy);
+}
+
+function ownFieldByField(source: Fields): Fields {
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(source)) setOwn(copy, cleanKey(key, source, copy), own(source[key]));
   return Object.freeze(copy);
