@@ -99,6 +99,32 @@ test('a cycle is refused and named', () => {
   expect(problem(cycle)).toEqual({ ok: false, path: 'self.again', problem: 'refers back to a value that contains it' });
 });
 
+test('a getter is read once, and what it gave stays', () => {
+  let reads = 0;
+  const value = canonical({ inner: { get next() { return (reads += 1); } } }); // prettier-ignore
+  expect([JSON.stringify(value), JSON.stringify(value), reads]).toStrictEqual(['{"inner":{"next":1}}', '{"inner":{"next":1}}', 1]);
+});
+
+test('toJSON that is no visible field is honoured, too', () => {
+  const hidden = Object.defineProperty({ secret: 1 }, 'toJSON', { value: () => 'shown' });
+  expect(canonical({ hidden })).toStrictEqual({ hidden: 'shown' });
+});
+
+test('fields that every object inherits are not data', () => {
+  const prototype = Object.prototype as { polluted?: string };
+  prototype.polluted = 'a\0';
+  try {
+    const value = { a: [{}] };
+    expect([JSON.stringify(canonical(value)), canonical(value) === value]).toStrictEqual(['{"a":[{}]}', true]);
+  } finally {
+    delete prototype.polluted;
+  }
+});
+
+test('bytes are refused under any prototype', () => {
+  expect(problem(Object.setPrototypeOf(new Uint8Array(2), Object.prototype))).toMatchObject({ ok: false, problem: /raw bytes/ });
+});
+
 test('a revoked proxy is refused', () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
