@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CanonicalLimits, CanonicalResult } from './canonical.ts';
 import { toCanonical } from './canonical.ts';
+import { jsonCopy, toFrozen } from './copy-frozen.ts';
 
 const canonical = (value: unknown): unknown => {
   const result = toCanonical(value);
@@ -110,12 +111,13 @@ test('toJSON that is no visible field is honoured, too', () => {
   expect(canonical({ hidden })).toStrictEqual({ hidden: 'shown' });
 });
 
-test('fields that every object inherits are not data', () => {
-  const prototype = Object.prototype as { polluted?: string };
-  prototype.polluted = 'a\0';
+test.each(['a', 'a\0', { b: 1 }, undefined])('a field that every object inherits is not data: %j', (inherited) => {
+  const prototype = Object.prototype as { polluted?: unknown };
+  prototype.polluted = inherited;
   try {
     const value = { a: [{}] };
     expect([JSON.stringify(canonical(value)), canonical(value) === value]).toStrictEqual(['{"a":[{}]}', true]);
+    expect([jsonCopy(value), toFrozen(value)].map((copy) => JSON.stringify(copy))).toStrictEqual(['{"a":[{}]}', '{"a":[{}]}']);
   } finally {
     delete prototype.polluted;
   }

@@ -13,7 +13,7 @@ function copyFields(source: Fields, finish: Finish): Fields {
   const copy: Record<string, unknown> = { ...source };
   for (const key in copy) {
     const field = copy[key];
-    if (typeof field === 'object' || field === undefined) setOwn(copy, key, copyJson(field ?? null, finish));
+    if ((typeof field === 'object' || field === undefined) && Object.hasOwn(copy, key)) setOwn(copy, key, copyJson(field ?? null, finish));
   }
   return finish(copy);
 }
@@ -60,7 +60,7 @@ function ownFields(source: Fields): Fields {
     if (cleanText(key) !== key) return ownFieldByField(source);
     const field = copy[key];
     const owned = own(field);
-    if (owned !== field) setOwn(copy, key, owned);
+    if (owned !== field && Object.hasOwn(copy, key)) setOwn(copy, key, owned);
   }
   return Object.freeze(copy);
 }

@@ -121,11 +121,11 @@ describe('the prompts of a growing conversation', () => {
   it('are kept apart for any number of conversations that begin with the same message', async () => {
     const { send } = openModel({ answersWith: 'call' });
     const begin = Message.user('Go.');
-    const conversations = Array.from({ length: 40 }, (_, index) => [begin, createCall(`a-${index}`), createResult(`a-${index}`)]);
+    const conversations = Array.from({ length: 40 }, (_, index) => [begin, ...step(index), ...step(100 + index)]);
     const before: Sent[] = [];
-    for (const conversation of conversations) before.push(await send([...conversation, ...step(1)]));
+    for (const conversation of conversations) before.push(await send(conversation));
     for (const [index, conversation] of conversations.entries()) {
-      const after = await send([...conversation, ...step(1), ...step(2)]);
+      const after = await send([...conversation, ...step(200)]);
       for (const place of [0, 1, 2, 3]) expect(after.prompt[place]).toBe(before[index]?.prompt[place]);
     }
   });
