@@ -231,9 +231,9 @@ function measureArray(source: readonly unknown[], depth: number, bytes: number):
 function measureFields(source: Fields, depth: number, bytes: number): number {
   if (Object.getPrototypeOf(source) !== Object.prototype || Object.getOwnPropertySymbols(source).length > 0) return notCanonical;
   let size = 3;
-  // Not by a list of keys: an engine reads the fields of `in` without looking each of them up. A field that every object inherits does
-  // no harm here: it only counts.
+  // Not by a list of keys: an engine reads the fields of `in` without looking each of them up.
   for (const key in source) {
+    if (!Object.hasOwn(source, key)) continue;
     if (lookUpGetter.call(source, key) !== undefined || !isCleanKey(key)) return notCanonical;
     size += 6 * key.length + 3;
     const inner = measure(source[key], depth, bytes - size);

@@ -12,8 +12,9 @@ function copyFields(source: Fields, finish: Finish): Fields {
   // A spread copies all fields at once; only those that hold something are written again.
   const copy: Record<string, unknown> = { ...source };
   for (const key in copy) {
+    if (!Object.hasOwn(copy, key)) continue;
     const field = copy[key];
-    if ((typeof field === 'object' || field === undefined) && Object.hasOwn(copy, key)) setOwn(copy, key, copyJson(field ?? null, finish));
+    if (typeof field === 'object' || field === undefined) setOwn(copy, key, copyJson(field ?? null, finish));
   }
   return finish(copy);
 }
@@ -57,10 +58,11 @@ function ownFields(source: Fields): Fields {
   // A spread copies all fields at once; only those that change are written again.
   const copy: Record<string, unknown> = { ...source };
   for (const key in copy) {
+    if (!Object.hasOwn(copy, key)) continue;
     if (cleanText(key) !== key) return ownFieldByField(source);
     const field = copy[key];
     const owned = own(field);
-    if (owned !== field && Object.hasOwn(copy, key)) setOwn(copy, key, owned);
+    if (owned !== field) setOwn(copy, key, owned);
   }
   return Object.freeze(copy);
 }
@@ -84,7 +86,7 @@ function isOwn(value: object): boolean {
   if (Array.isArray(value)) return value.every(isOwnField);
   // Not by a list of keys: an engine reads the fields of `in` without looking each of them up.
   const fields = value as Fields; // Holds: any object may be asked for fields by name.
-  for (const key in fields) if (cleanText(key) !== key || !isOwnField(fields[key])) return false;
+  for (const key in fields) if (Object.hasOwn(fields, key) && (cleanText(key) !== key || !isOwnField(fields[key]))) return false;
   return true;
 }
 

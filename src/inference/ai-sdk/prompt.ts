@@ -42,7 +42,7 @@ function freezeItems(items: readonly unknown[]): boolean {
 
 function freezeFields(fields: Readonly<Record<string, unknown>>): boolean {
   let hasUrl = false;
-  for (const key in fields) if (freezePart(fields[key])) hasUrl = true;
+  for (const key in fields) if (Object.hasOwn(fields, key) && freezePart(fields[key])) hasUrl = true;
   return hasUrl;
 }
 

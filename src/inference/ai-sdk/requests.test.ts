@@ -227,6 +227,8 @@ describe('a model that changes what it was sent', () => {
     expect(seen[1]).toBe(seen[0]);
     expect(seen[3]).toBe(seen[0]);
     expect(clean).toContain(address);
+    // What is sent is a copy: nothing of the host's own is frozen for it.
+    expect(Object.isFrozen(tools[0]?.inputSchema)).toBe(false);
   });
 
   it('may change its instructions, the last message and the list itself', async () => {
@@ -266,6 +268,8 @@ const anyFile = fc.constantFrom<Part>(
   { type: 'image', data: 'aGk=', mediaType: 'image/png' },
   { type: 'file', id: 'file-1', mediaType: 'application/pdf' },
 );
+// A user has none: it is left out, with a warning.
+const anyReasoning = fc.constantFrom('Hm.', 'Well.').map((text): Part => ({ type: 'reasoning', text }));
 const anyText = fc.constantFrom('', 'Hello.', 'Well?').map((text): Part => ({ type: 'text', text }));
 const anyCall = fc
   .record({ toolCallId: anyId, toolName: anyName, isProviders: fc.boolean(), signature: fc.option(fc.constantFrom('s', 't')) })
@@ -280,7 +284,7 @@ const anyResult = fc
     Message.tool({ toolCallId, toolName, output: file === null ? { type: 'text', value: 'x' } : { type: 'content', parts: [file] } }),
   );
 const anyMessage = fc.oneof(
-  { weight: 2, arbitrary: fc.array(fc.oneof(anyText, anyFile), { maxLength: 2 }).map((parts) => Message.user(parts)) },
+  { weight: 2, arbitrary: fc.array(fc.oneof(anyText, anyFile, anyReasoning), { maxLength: 2 }).map((parts) => Message.user(parts)) },
   { weight: 3, arbitrary: fc.array(fc.oneof(anyText, anyCall), { maxLength: 3 }).map((parts) => Message.assistant(parts)) },
   { weight: 3, arbitrary: anyResult },
   { weight: 1, arbitrary: fc.constantFrom('Be brief.', 'Be kind.').map((text) => Message.system(text)) },
