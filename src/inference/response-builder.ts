@@ -130,7 +130,8 @@ export class ResponseBuilder {
     if (rawArgs !== undefined) call.rawArgs = rawArgs;
     if (isProviders) call.providerExecuted = true;
     if (metadata !== undefined) call.providerMetadata = metadata;
-    this.#addCall(call, given);
+    // Frozen here, the part need not be copied into its message.
+    this.#addCall(Object.freeze(call), given);
   }
 
   /** Takes the result of a tool that the provider ran. A later result of the same call takes the place of an earlier one. */

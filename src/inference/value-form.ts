@@ -112,7 +112,8 @@ export function objectForm({ required, optional = {} }: FieldForms): Form {
 function hasForm(value: Readonly<Record<string, unknown>>, forms: ReadonlyMap<string, Field>, needed: number): boolean {
   if (!isPlainObject(value)) return false;
   let missing = needed;
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
     const field = forms.get(key);
     const given = value[key];
     // What is null or undefined is left out, or is a mismatch: not looked at here.

@@ -44,7 +44,8 @@ function toBase(call: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming):
 
 /** Output for the model made from a plain value. */
 export function valueOutput(value: Json): ToolOutput {
-  if (typeof value !== 'string') return { type: 'json', value };
+  // Frozen here, it need not be copied into its message.
+  if (typeof value !== 'string') return Object.freeze<ToolOutput>({ type: 'json', value });
   // Some providers refuse an empty text.
   return { type: 'text', value: value === '' ? '(empty text)' : value };
 }

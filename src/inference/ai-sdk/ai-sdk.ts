@@ -99,34 +99,45 @@ async function readAnswer(call: Call, work: Promise<unknown>): Promise<void> {
   await readStream(result, (value) => isRawPart(value) && takeStreamPart(value, sink), request.signal);
 }
 
-async function settle(call: Call, { start, take }: Ask): Promise<ModelOutcome> {
-  const { request, builder } = call;
+/** A request, and the way in which it is asked. */
+interface Question {
+  readonly request: ModelRequest;
+  readonly open: (request: ModelRequest) => Call;
+  readonly ask: Ask;
+}
+
+/** Asks, and once more if the provider paused. */
+async function settle(question: Question, isResumed = false): Promise<ModelOutcome> {
+  const { request, open, ask } = question;
+  const call = open(request);
+  const { builder } = call;
   const { prompts, tools } = call.adapted;
   try {
     const prompt = prompts.write(request.messages, builder);
-    if (request.signal?.aborted !== true) take(call, await start(call, toCallOptions(request, prompt, tools)));
+    if (request.signal?.aborted !== true) ask.take(call, await ask.start(call, toCallOptions(request, prompt, tools)));
   } catch (error) {
     fail(call, error);
   }
   const outcome = builder.outcome({ aborted: request.signal?.aborted === true });
   // After a call the conversation continues; after anything else, who knows.
   if (!outcome.ok || !outcome.response.parts.some(isCall)) prompts.release(request.messages);
-  return outcome;
+  return isPaused(outcome) && !isResumed ? resume(question, outcome) : outcome;
 }
 
 const isCall = ({ type }: Part): boolean => type === 'tool-call';
 
 /** True if the provider paused after it summed up the conversation (Anthropic's `pauseAfterCompaction`): the answer itself is still to come. */
-const isPaused = (outcome: ModelOutcome): outcome is Extract<ModelOutcome, { readonly ok: false }> =>
+const isPaused = (outcome: ModelOutcome): outcome is Unanswered =>
   !outcome.ok && outcome.failure.code === 'empty-response' && outcome.partial.rawFinishReason === 'compaction';
 
-/** Asks, and once more if the provider paused: the summary goes back with the second request and stands before its answer. */
-async function settleWhole(open: (request: ModelRequest) => Call, request: ModelRequest, ask: Ask): Promise<ModelOutcome> {
-  const first = await settle(open(request), ask);
-  if (!isPaused(first)) return first;
-  const { parts, usage } = first.partial;
+type Unanswered = Extract<ModelOutcome, { readonly ok: false }>;
+
+/** Asks once more: the summary goes back with the second request and stands before its answer. */
+async function resume(question: Question, { partial }: Unanswered): Promise<ModelOutcome> {
+  const { request } = question;
+  const { parts, usage } = partial;
   const messages = [...request.messages, Message.assistant(parts, { id: 'summary' })];
-  const second = await settle(open({ ...request, messages }), ask);
+  const second = await settle({ ...question, request: { ...request, messages } }, true);
   const join = (response: ModelResponse): ModelResponse => ({
     ...response,
     parts: [...parts, ...response.parts],
@@ -156,8 +167,8 @@ export function aiSdk(model: LanguageModelLike, options: AiSdkOptions = {}): Mod
     provider,
     modelId,
     ...omitUndefined({ contextWindow }),
-    generate: (request) => settleWhole(open, request, generateAnswer),
-    stream: (request, onDelta) => settleWhole((each) => open(each, onDelta), request, streamAnswer),
+    generate: (request) => settle({ request, open, ask: generateAnswer }),
+    stream: (request, onDelta) => settle({ request, open: (each) => open(each, onDelta), ask: streamAnswer }),
   };
   const timed = withTimeouts(untimed, {}, clock);
   const choose = ({ timeouts }: ModelRequest): Model => (timeouts === undefined ? untimed : timed);
