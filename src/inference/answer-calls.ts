@@ -1,6 +1,6 @@
 import type { IdSource } from '../lib/index.ts';
 import { cleanText } from '../lib/index.ts';
-import type { ToolCall } from '../messages/index.ts';
+import type { Part, ToolCall } from '../messages/index.ts';
 import { toToolCall } from '../messages/index.ts';
 import type { ModelResponse } from './model.ts';
 
@@ -25,7 +25,8 @@ export class AnswerCalls {
   readonly #givenIds = new Map<string, string | undefined>();
   /** Arguments that no call has taken, in the order of their start. */
   #inputs: ToolInput[] = [];
-  readonly #called = new Set<string>();
+  /** Provider's ids of the calls that came. */
+  readonly #called: string[] = [];
 
   constructor(newId: IdSource, warn: (message: string) => void) {
     this.#newId = newId;
@@ -54,6 +55,11 @@ export class AnswerCalls {
     return id ?? cleanText(given);
   }
 
+  /** True if there are arguments that no call has taken. */
+  get hasInputs(): boolean {
+    return this.#inputs.length > 0;
+  }
+
   startInput(givenId: string, name: string, isProviders = false): ToolInput {
     const id = isProviders ? givenId : this.assignId(givenId);
     const input: ToolInput = { id, givenId, name, isProviders, text: '', ended: false };
@@ -68,12 +74,13 @@ export class AnswerCalls {
 
   /** True if pieces under the provider's id come too late: its call is complete. */
   isCalled(givenId: string): boolean {
-    return this.#called.has(givenId) && this.findInput(givenId) === undefined;
+    return this.#called.includes(givenId) && this.findInput(givenId) === undefined;
   }
 
   /** Hands the oldest arguments under the provider's id to their call. */
   takeInput(givenId: string): ToolInput | undefined {
-    this.#called.add(givenId);
+    this.#called.push(givenId);
+    if (this.#inputs.length === 0) return undefined;
     const index = this.#inputs.findIndex((input) => input.givenId === givenId);
     return index === -1 ? undefined : this.#inputs.splice(index, 1)[0];
   }
@@ -88,9 +95,14 @@ export class AnswerCalls {
 
 /** Returns the calls of an answer that are ours to run: not the provider's own, and without a result in the same answer. */
 export function findPendingToolCalls({ parts }: Pick<ModelResponse, 'parts'>): readonly ToolCall[] {
-  return parts.flatMap((part) => {
-    if (part.type !== 'tool-call' || part.providerExecuted === true) return [];
-    const isAnswered = parts.some((other) => other.type === 'tool-result' && other.toolCallId === part.toolCallId);
-    return isAnswered ? [] : [toToolCall(part)];
-  });
+  const calls: ToolCall[] = [];
+  for (const part of parts) {
+    if (part.type === 'tool-call' && part.providerExecuted !== true && !hasResult(parts, part.toolCallId)) calls.push(toToolCall(part));
+  }
+  return calls;
+}
+
+function hasResult(parts: readonly Part[], id: string): boolean {
+  for (const part of parts) if (part.type === 'tool-result' && part.toolCallId === id) return true;
+  return false;
 }

@@ -10,7 +10,7 @@ export const FinishReason = {
 export type FinishReason = (typeof FinishReason)[keyof typeof FinishReason];
 
 /** Words of providers for each reason, in lower case and with underscores. */
-const words: Readonly<Record<FinishReason, readonly string[]>> = {
+const wordsByReason: Readonly<Record<FinishReason, readonly string[]>> = {
   stop: ['stop', 'complete', 'completed', 'end_turn', 'stop_sequence'],
   length: ['length', 'max_tokens', 'model_length', 'incomplete'],
   tool_calls: ['tool_call', 'tool_calls', 'tool_use'],
@@ -19,9 +19,13 @@ const words: Readonly<Record<FinishReason, readonly string[]>> = {
   other: [],
 };
 
+const reasons: ReadonlyMap<string, FinishReason> = new Map(
+  Object.values(FinishReason).flatMap((reason) => wordsByReason[reason].map((word) => [word, reason] as const)),
+);
+
 /** Reads any provider's word for the reason; an unknown word is `other`, no word at all is undefined. */
 export function toFinishReason(word: string | null | undefined): FinishReason | undefined {
   if (word === null || word === undefined || word === '') return undefined;
   const plain = word.toLowerCase().replaceAll('-', '_');
-  return Object.values(FinishReason).find((reason) => words[reason].includes(plain)) ?? FinishReason.Other;
+  return reasons.get(plain) ?? FinishReason.Other;
 }

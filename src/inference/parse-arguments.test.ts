@@ -73,3 +73,10 @@ describe('the arguments of a call (M5)', () => {
 test('what is no JSON is undefined, and null is JSON', () => {
   expect([parseJson('x'), parseJson(''), parseJson('null'), parseJson(nest(49))]).toStrictEqual([undefined, undefined, null, undefined]);
 });
+
+test('parsed arguments cannot be changed by whoever reads the call: messages and executions share them', () => {
+  const { args } = parseArguments('{"a":[{"b":1}]}');
+  expect(() => Object.assign(args as object, { a: 2 })).toThrow(TypeError);
+  expect(() => (args as { a: { b: number }[] }).a.push({ b: 2 })).toThrow(TypeError);
+  expect(Object.isFrozen((args as { a: object[] }).a[0])).toBe(true);
+});

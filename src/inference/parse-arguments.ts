@@ -1,5 +1,5 @@
 import type { Json } from '../lib/index.ts';
-import { cleanText, parseJsonText, toCanonical } from '../lib/index.ts';
+import { cleanText, deepFreeze, parseJsonText, toCanonical } from '../lib/index.ts';
 
 /** A call's arguments: parsed, or as the model wrote them if that is not JSON. */
 export interface ParsedArguments {
@@ -18,11 +18,11 @@ function toText(value: unknown): string {
   }
 }
 
-/** Parses JSON as strictly as JSON.parse does; undefined if it is not JSON, or too deep to be kept. */
+/** Parses JSON as strictly as JSON.parse does, and freezes it; undefined if it is not JSON, or too deep to be kept. */
 export function parseJson(text: string): Json | undefined {
   const value = parseJsonText(text);
   const canonical = toCanonical(value, limits);
-  return value !== undefined && canonical.ok ? canonical.value : undefined;
+  return value !== undefined && canonical.ok ? deepFreeze(canonical.value) : undefined;
 }
 
 /** Reads a call's arguments, as text or as a value. No text at all means no arguments. */

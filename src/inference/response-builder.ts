@@ -8,7 +8,7 @@
 // A5. No arguments at all mean {} only if the answer is complete; if it was cut short they are text that is not JSON.
 import type { Failure } from '../errors/index.ts';
 import type { IdSource, JsonObject } from '../lib/index.ts';
-import { cleanText, omitUndefined, systemIds, toCanonical } from '../lib/index.ts';
+import { cleanText, systemIds, toCanonical } from '../lib/index.ts';
 import type { Part, ReportedUsage, ToolCallPart, ToolResult, ToolResultPart } from '../messages/index.ts';
 import { toolResultPart, toUsage } from '../messages/index.ts';
 import type { ToolInput } from './answer-calls.ts';
@@ -30,7 +30,7 @@ export interface ResponseBuilderOptions {
   /** If it offers tools and asks for no output format, text beside calls that consists only of JSON is dropped. */
   readonly request?: Pick<ModelRequest, 'tools' | 'output' | 'onNotice' | 'onActivity'>;
   /** Called with each piece; left out if the answer comes as a whole. */
-  readonly onDelta?: (delta: ModelDelta) => void;
+  readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
 }
 
 /** A tool call as a provider sends it. */
@@ -50,7 +50,10 @@ export interface ResponseFacts {
   readonly providerMetadata?: JsonObject | undefined;
 }
 
-type Facts = { -readonly [Key in 'id' | 'modelId' | 'providerMetadata' | 'finishReason' | 'rawFinishReason']?: ModelResponse[Key] };
+/** An object while its fields are written one by one: a spread for each that may be absent would cost every answer. */
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+
+type Facts = Mutable<Pick<ModelResponse, 'id' | 'modelId' | 'providerMetadata' | 'finishReason' | 'rawFinishReason'>>;
 
 /** Puts an answer together. Its methods may be called in any order; none of them throws. */
 export class ResponseBuilder {
@@ -120,17 +123,15 @@ export class ResponseBuilder {
     const begun = this.#calls.takeInput(id);
     const isProviders = providerExecuted || begun?.isProviders === true;
     const given = input === undefined || input === '' ? begun?.text : input;
-    this.#addCall(
-      {
-        type: 'tool-call',
-        toolCallId: begun === undefined || begun.isProviders ? this.#calls.assignId(id) : begun.id,
-        toolName: cleanText(name),
-        ...parseArguments(given),
-        ...(isProviders && { providerExecuted: true }),
-        ...omitUndefined({ providerMetadata: this.#toMetadata(providerMetadata) }),
-      },
-      given,
-    );
+    const toolCallId = begun === undefined || begun.isProviders ? this.#calls.assignId(id) : begun.id;
+    const { args, rawArgs } = parseArguments(given);
+    const call: Mutable<ToolCallPart> = { type: 'tool-call', toolCallId, toolName: cleanText(name), args };
+    const metadata = this.#toMetadata(providerMetadata);
+    if (rawArgs !== undefined) call.rawArgs = rawArgs;
+    if (isProviders) call.providerExecuted = true;
+    if (metadata !== undefined) call.providerMetadata = metadata;
+    // Frozen here, the part need not be copied into its message.
+    this.#addCall(Object.freeze(call), given);
   }
 
   /** Takes the result of a tool that the provider ran. A later result of the same call takes the place of an earlier one. */
@@ -160,16 +161,23 @@ export class ResponseBuilder {
   }
 
   /** Takes token counts; later ones win, field by field. */
-  usage(reported: ReportedUsage): void {
-    const known = Object.entries(reported).filter(([, value]) => value !== undefined && value !== null);
-    this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
+  usage({ input, output, cacheRead, cacheWrite, reasoning }: ReportedUsage): void {
+    const before = this.#usage;
+    this.#usage = {
+      input: input ?? before.input,
+      output: output ?? before.output,
+      cacheRead: cacheRead ?? before.cacheRead,
+      cacheWrite: cacheWrite ?? before.cacheWrite,
+      reasoning: reasoning ?? before.reasoning,
+    };
   }
 
   /** Ends the answer, with the provider's word for the reason. An answer without an end, or with the word `interrupted`, broke off. */
   finish(word?: string | null, rawWord?: string): void {
     this.alive();
     this.#finished = word !== 'interrupted';
-    const [reason, raw] = [toFinishReason(word), rawWord ?? word ?? ''];
+    const reason = toFinishReason(word);
+    const raw = rawWord ?? word ?? '';
     if (reason !== undefined && this.#finished) this.#facts.finishReason = reason;
     if (raw !== '') this.#facts.rawFinishReason = cleanText(raw);
   }
@@ -219,13 +227,27 @@ export class ResponseBuilder {
   #toResponse(): ModelResponse {
     const text = this.#madeText;
     text?.settle();
-    for (const input of this.#madeCalls?.takeInputs() ?? []) this.#addUnfinishedCall(input);
+    if (this.#madeCalls?.hasInputs === true) for (const input of this.#madeCalls.takeInputs()) this.#addUnfinishedCall(input);
     if (!this.#finished || this.#facts.finishReason === FinishReason.Length) this.#markBareCalls();
     // Beside a call of ours, JSON repeats the call; beside the provider's own calls it may be the answer.
     const isLeak = text?.isOnlyJson === true && this.#drafts.some((draft) => draft.type === 'tool-call' && this.#isOurs(draft));
     if (!isLeak) text?.release();
-    const parts = this.#drafts.filter(({ type }) => !isLeak || type !== 'text').flatMap((draft) => toFinishedPart(draft) ?? []);
-    return { parts, usage: toUsage(this.#usage), ...this.#facts };
+    const parts: Part[] = [];
+    for (const draft of this.#drafts) {
+      const part = isLeak && draft.type === 'text' ? undefined : toFinishedPart(draft);
+      if (part !== undefined) parts.push(part);
+    }
+    return this.#withFacts({ parts, usage: toUsage(this.#usage) });
+  }
+
+  #withFacts(response: Mutable<ModelResponse>): ModelResponse {
+    const { id, modelId, providerMetadata, finishReason, rawFinishReason } = this.#facts;
+    if (finishReason !== undefined) response.finishReason = finishReason;
+    if (rawFinishReason !== undefined) response.rawFinishReason = rawFinishReason;
+    if (id !== undefined) response.id = id;
+    if (modelId !== undefined) response.modelId = modelId;
+    if (providerMetadata !== undefined) response.providerMetadata = providerMetadata;
+    return response;
   }
 
   #isOurs({ toolCallId, providerExecuted }: ToolCallPart): boolean {

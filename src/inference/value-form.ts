@@ -89,8 +89,11 @@ export function objectForm({ required, optional = {} }: FieldForms): Form {
   const toFields = (forms: Readonly<Record<string, Form>>, isNeeded: boolean): readonly Field[] =>
     Object.entries(forms).map(([key, parse]) => ({ key, parse, isNeeded }));
   const fields = [...toFields(required, true), ...toFields(optional, false)];
+  const forms = new Map(fields.map((field) => [field.key, field]));
+  const needed = Object.keys(required).length;
   return (value) => {
     if (!isRecord(value)) return new Mismatch('an object', value);
+    if (hasForm(value, forms, needed)) return value;
     let count = 0;
     let isSame = isPlainObject(value);
     for (const { key, parse, isNeeded } of fields) {
@@ -103,6 +106,21 @@ export function objectForm({ required, optional = {} }: FieldForms): Form {
     }
     return isSame && Object.keys(value).length === count ? value : copyFields(fields, value);
   };
+}
+
+/** True if an object has its form already, which most have: every field of it is known and as it must be, and none is missing. */
+function hasForm(value: Readonly<Record<string, unknown>>, forms: ReadonlyMap<string, Field>, needed: number): boolean {
+  if (!isPlainObject(value)) return false;
+  let missing = needed;
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    const field = forms.get(key);
+    const given = value[key];
+    // What is null or undefined is left out, or is a mismatch: not looked at here.
+    if (field === undefined || given === undefined || given === null || field.parse(given) !== given) return false;
+    if (field.isNeeded) missing -= 1;
+  }
+  return missing === 0;
 }
 
 interface Field {

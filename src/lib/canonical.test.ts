@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CanonicalLimits, CanonicalResult } from './canonical.ts';
 import { toCanonical } from './canonical.ts';
+import { jsonCopy, toFrozen } from './copy-frozen.ts';
 
 const canonical = (value: unknown): unknown => {
   const result = toCanonical(value);
@@ -97,6 +98,33 @@ test('a cycle is refused and named', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = { again: cycle };
   expect(problem(cycle)).toEqual({ ok: false, path: 'self.again', problem: 'refers back to a value that contains it' });
+});
+
+test('a getter is read once, and what it gave stays', () => {
+  let reads = 0;
+  const value = canonical({ inner: { get next() { return (reads += 1); } } }); // prettier-ignore
+  expect([JSON.stringify(value), JSON.stringify(value), reads]).toStrictEqual(['{"inner":{"next":1}}', '{"inner":{"next":1}}', 1]);
+});
+
+test('toJSON that is no visible field is honoured, too', () => {
+  const hidden = Object.defineProperty({ secret: 1 }, 'toJSON', { value: () => 'shown' });
+  expect(canonical({ hidden })).toStrictEqual({ hidden: 'shown' });
+});
+
+test.each(['a', 'a\0', { b: 1 }, undefined])('a field that every object inherits is not data: %j', (inherited) => {
+  const prototype = Object.prototype as { polluted?: unknown };
+  prototype.polluted = inherited;
+  try {
+    const value = { a: [{}] };
+    expect([JSON.stringify(canonical(value)), canonical(value) === value]).toStrictEqual(['{"a":[{}]}', true]);
+    expect([jsonCopy(value), toFrozen(value)].map((copy) => JSON.stringify(copy))).toStrictEqual(['{"a":[{}]}', '{"a":[{}]}']);
+  } finally {
+    delete prototype.polluted;
+  }
+});
+
+test('bytes are refused under any prototype', () => {
+  expect(problem(Object.setPrototypeOf(new Uint8Array(2), Object.prototype))).toMatchObject({ ok: false, problem: /raw bytes/ });
 });
 
 test('a revoked proxy is refused', () => {

@@ -201,6 +201,79 @@ function walkThrough(value: unknown, walk: Walk): Converted {
   }
 }
 
+const notCanonical = -1;
+
+// The getter of a field, without a descriptor made for each. Holds: every engine has this method, and it takes any object.
+const { __lookupGetter__: lookUpGetter } = Object.prototype as unknown as { readonly __lookupGetter__: (key: string) => unknown };
+
+const cleanKeys = new Set<string>();
+const mostCleanKeys = 1000;
+
+// Fields have the same names again and again.
+function isCleanKey(key: string): boolean {
+  if (cleanKeys.has(key)) return true;
+  if (cleanText(key) !== key) return false;
+  if (cleanKeys.size < mostCleanKeys) cleanKeys.add(key);
+  return true;
+}
+
+function measureArray(source: readonly unknown[], depth: number, bytes: number): number {
+  if (Object.getPrototypeOf(source) !== Array.prototype || Object.keys(source).length !== source.length) return notCanonical;
+  let size = 3;
+  for (let index = 0; index < source.length; index += 1) {
+    const inner = measure(source[index], depth, bytes - size);
+    if (inner === notCanonical) return notCanonical;
+    size += inner;
+  }
+  return size;
+}
+
+function measureFields(source: Fields, depth: number, bytes: number): number {
+  if (Object.getPrototypeOf(source) !== Object.prototype || Object.getOwnPropertySymbols(source).length > 0) return notCanonical;
+  let size = 3;
+  // Not by a list of keys: an engine reads the fields of `in` without looking each of them up.
+  for (const key in source) {
+    if (!Object.hasOwn(source, key)) continue;
+    if (lookUpGetter.call(source, key) !== undefined || !isCleanKey(key)) return notCanonical;
+    size += 6 * key.length + 3;
+    const inner = measure(source[key], depth, bytes - size);
+    if (inner === notCanonical) return notCanonical;
+    size += inner;
+  }
+  return size;
+}
+
+/**
+ * Returns the most bytes that a value may take as JSON if it is canonical as it is, and surely within the limits. Most values are, and
+ * this costs a fraction of a walk that can also convert.
+ */
+function measure(value: unknown, depth: number, bytes: number): number {
+  if (bytes < 0) return notCanonical;
+  switch (typeof value) {
+    case 'string':
+      return cleanText(value) === value ? 6 * value.length + 3 : notCanonical;
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0) ? 26 : notCanonical;
+    case 'boolean':
+      return 6;
+    case 'object':
+      if (value === null) return 5;
+      if (depth === 0 || ArrayBuffer.isView(value) || typeof Reflect.get(value, 'toJSON') === 'function') return notCanonical;
+      return Array.isArray(value) ? measureArray(value, depth - 1, bytes) : measureFields(value as Fields, depth - 1, bytes);
+    default:
+      return notCanonical;
+  }
+}
+
+function isCanonical(value: unknown, maxDepth: number, maxBytes: number): value is Json {
+  try {
+    const size = measure(value, maxDepth, maxBytes);
+    return size !== notCanonical && size <= maxBytes;
+  } catch {
+    return false;
+  }
+}
+
 const countBytes = (value: Json): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
 const createWalk = ({ maxDepth, maxBytes }: Required<CanonicalLimits>): Walk => ({
@@ -230,10 +303,12 @@ function describeSize(value: unknown, { maxDepth, maxBytes }: Required<Canonical
 
 /** Brings a value into the form that JSON keeps; returns the very same value when it has that form already. */
 export function toCanonical(value: unknown, { maxDepth = 64, maxBytes = 1_000_000 }: CanonicalLimits = {}): CanonicalResult {
-  const walk = createWalk({ maxDepth, maxBytes });
+  if (isCanonical(value, maxDepth, maxBytes)) return { ok: true, value };
+  const limits = { maxDepth, maxBytes };
+  const walk = createWalk(limits);
   const converted = walkThrough(value, walk);
   if (converted === refused && !walk.isTooLarge) return { ok: false, path: walk.trail.reduce(childPath, ''), problem: walk.problem };
   const canonical = converted === dropped ? null : converted;
   if (canonical !== refused && (walk.atMost <= maxBytes || countBytes(canonical) <= maxBytes)) return { ok: true, value: canonical };
-  return { ok: false, path: '', problem: describeSize(value, { maxDepth, maxBytes }), isTooLarge: true };
+  return { ok: false, path: '', problem: describeSize(value, limits), isTooLarge: true };
 }

@@ -14,6 +14,13 @@ test.each([
   expect(cleanText(text)).toBe(cleaned);
 });
 
+test.each([1, 39, 40, 41, 200])('finds a broken character anywhere in a text of %i characters', (length) => {
+  for (let place = 0; place < length; place += 1) {
+    const [before, after] = ['a'.repeat(place), 'a'.repeat(length - place - 1)];
+    for (const broken of ['\0', '\uD800', '\uDFFF']) expect(cleanText(before + broken + after)).toBe(`${before}\uFFFD${after}`);
+  }
+});
+
 test('cleaned text survives UTF-8 and stays as it is', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)) }), (text) => {

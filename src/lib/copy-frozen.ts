@@ -8,16 +8,20 @@ const freeze: Finish = (item) => Object.freeze(item);
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function copyFields(source: Fields, copyField: (value: unknown) => unknown): Fields {
-  const copy: Record<string, unknown> = {};
-  // By key: a list of entries would cost, and every message, argument and result is copied here.
-  for (const key of Object.keys(source)) setOwn(copy, key, copyField(source[key]));
-  return copy;
+function copyFields(source: Fields, finish: Finish): Fields {
+  // A spread copies all fields at once; only those that hold something are written again.
+  const copy: Record<string, unknown> = { ...source };
+  for (const key in copy) {
+    if (!Object.hasOwn(copy, key)) continue;
+    const field = copy[key];
+    if (typeof field === 'object' || field === undefined) setOwn(copy, key, copyJson(field ?? null, finish));
+  }
+  return finish(copy);
 }
 
 function copyJson(value: unknown, finish: Finish): unknown {
   if (Array.isArray(value)) return finish(value.map((item: unknown) => copyJson(item, finish)));
-  return isRecord(value) ? finish(copyFields(value, (field) => copyJson(field ?? null, finish))) : value;
+  return isRecord(value) ? copyFields(value, finish) : value;
 }
 
 /** Copies JSON data. The copy may be changed. */
@@ -51,26 +55,44 @@ function cleanKey(key: string, source: Fields, copy: Fields): string {
 }
 
 function ownFields(source: Fields): Fields {
-  const copy: Record<string, unknown> = {};
-  let isSame = Object.isFrozen(source);
-  for (const key of Object.keys(source)) {
-    const name = cleanKey(key, source, copy);
-    const value = toFrozen(source[key]);
-    isSame &&= name === key && value === source[key];
-    setOwn(copy, name, value);
+  // A spread copies all fields at once; only those that change are written again.
+  const copy: Record<string, unknown> = { ...source };
+  for (const key in copy) {
+    if (!Object.hasOwn(copy, key)) continue;
+    if (cleanText(key) !== key) return ownFieldByField(source);
+    const field = copy[key];
+    const owned = own(field);
+    if (owned !== field) setOwn(copy, key, owned);
   }
-  return isSame ? source : Object.freeze(copy);
+  return Object.freeze(copy);
 }
 
-function ownItems(source: readonly unknown[]): readonly unknown[] {
-  const copy = source.map(toFrozen);
-  return Object.isFrozen(source) && copy.every((item, index) => item === source[index]) ? source : Object.freeze(copy);
+function ownFieldByField(source: Fields): Fields {
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(source)) setOwn(copy, cleanKey(key, source, copy), own(source[key]));
+  return Object.freeze(copy);
 }
 
 function own(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
-  if (Array.isArray(value)) return ownItems(value);
+  if (typeof value !== 'object' || value === null || isOwn(value)) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(own));
   return isPlainObject(value) ? ownFields(value) : value;
+}
+
+/** True for plain data that is frozen and clean all the way down. Most data is by the time it is put into a message. */
+function isOwn(value: object): boolean {
+  if (!Object.isFrozen(value)) return false;
+  if (Array.isArray(value)) return value.every(isOwnField);
+  // Not by a list of keys: an engine reads the fields of `in` without looking each of them up.
+  const fields = value as Fields; // Holds: any object may be asked for fields by name.
+  for (const key in fields) if (Object.hasOwn(fields, key) && (cleanText(key) !== key || !isOwnField(fields[key]))) return false;
+  return true;
+}
+
+function isOwnField(value: unknown): boolean {
+  if (typeof value === 'string') return cleanText(value) === value;
+  return typeof value !== 'object' || value === null || isOwn(value);
 }
 
 /**

@@ -13,14 +13,17 @@ const noMessages = Messages.empty();
 
 /** Messages in named sections. The store never changes; each change gives the next store, and keeps the order of sections. */
 export class MessageStore {
-  readonly #sections: ReadonlyMap<string, Messages>;
+  readonly #names: readonly string[];
+  /** The messages of each section, in the order of the names. A list and no map: every step makes the next store. */
+  readonly #lists: readonly Messages[];
 
-  private constructor(sections: ReadonlyMap<string, Messages>) {
-    this.#sections = sections;
+  private constructor(names: readonly string[], lists: readonly Messages[]) {
+    this.#names = names;
+    this.#lists = lists;
   }
 
   static empty(): MessageStore {
-    return new MessageStore(new Map());
+    return new MessageStore([], []);
   }
 
   /** A store with these messages in one section. @default section 'messages' */
@@ -30,46 +33,47 @@ export class MessageStore {
 
   /** Reads a store; a section that comes twice is refused. */
   static fromJSON(value: unknown, path = 'messageStore'): MessageStore {
-    const sections = new Map<string, Messages>();
-    const readSection = (item: unknown, itemPath: string): void => {
+    const names: string[] = [];
+    const readSection = (item: unknown, itemPath: string): Messages => {
       const reader: ObjectReader = readObject(item, itemPath);
       const name = reader.string('name');
-      if (sections.has(name)) throw new DamagedDataError(itemPath, `section ${JSON.stringify(name)} comes twice`);
-      sections.set(
-        name,
-        reader.value('messages', (list, listPath) => Messages.fromJSON(list, listPath)),
-      );
+      if (names.includes(name)) throw new DamagedDataError(itemPath, `section ${JSON.stringify(name)} comes twice`);
+      names.push(name);
+      return reader.value('messages', (list, listPath) => Messages.fromJSON(list, listPath));
     };
-    readObject(value, path).array('sections', readSection);
-    return new MessageStore(sections);
+    return new MessageStore(names, readObject(value, path).array('sections', readSection));
   }
 
   /** The names of all sections, empty ones too, in their order. */
   get names(): readonly string[] {
-    return [...this.#sections.keys()];
+    return [...this.#names];
   }
 
   get isEmpty(): boolean {
-    return [...this.#sections.values()].every((messages) => messages.length === 0);
+    return this.#lists.every((messages) => messages.length === 0);
   }
 
   has(name: string): boolean {
-    return this.#sections.has(name);
+    return this.#names.includes(name);
   }
 
   /** Messages of a section; empty if there is no such section. */
   section(name: string): Messages {
-    return this.#sections.get(name) ?? noMessages;
+    return this.#lists[this.#names.indexOf(name)] ?? noMessages;
   }
 
   /** Adds to the end of a section, which is made when missing; without messages nothing happens. */
   append(name: string, ...messages: readonly Message[]): MessageStore {
-    return messages.length === 0 ? this : this.withSection(name, (this.#sections.get(name) ?? Messages.empty()).concat(messages));
+    if (messages.length === 0) return this;
+    return this.withSection(name, (this.has(name) ? this.section(name) : Messages.empty()).concat(messages));
   }
 
   /** Puts these messages in place of what the section held. */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
-    return new MessageStore(new Map(this.#sections).set(name, Messages.from(messages)));
+    const index = this.#names.indexOf(name);
+    const list = Messages.from(messages);
+    if (index === -1) return new MessageStore([...this.#names, name], [...this.#lists, list]);
+    return new MessageStore(this.#names, this.#lists.with(index, list));
   }
 
   /** Empties a section and keeps its place. */
@@ -78,17 +82,15 @@ export class MessageStore {
   }
 
   remove(name: string): MessageStore {
-    if (!this.has(name)) return this;
-    const sections = new Map(this.#sections);
-    sections.delete(name);
-    return new MessageStore(sections);
+    const index = this.#names.indexOf(name);
+    return index === -1 ? this : new MessageStore(this.#names.toSpliced(index, 1), this.#lists.toSpliced(index, 1));
   }
 
   /** Gives a section another name in the same place. */
   rename(name: string, newName: string): MessageStore {
     if (!this.has(name) || name === newName) return this;
     if (this.has(newName)) throw new InvalidArgumentError(`Section "${newName}" already exists. Remove it first, or use another name.`);
-    return new MessageStore(new Map([...this.#sections].map(([key, messages]) => [key === name ? newName : key, messages])));
+    return new MessageStore(this.#names.with(this.#names.indexOf(name), newName), this.#lists);
   }
 
   /** The messages of the named sections, in the order in which they are asked for. */
@@ -100,9 +102,7 @@ export class MessageStore {
 
   /** Appends the other store's sections to the ones of the same name; new ones follow. */
   merge(other: MessageStore): MessageStore {
-    const sections = new Map(this.#sections);
-    for (const [name, messages] of other.#sections) sections.set(name, this.section(name).concat(messages));
-    return new MessageStore(sections);
+    return other.#names.reduce<MessageStore>((store, name) => store.withSection(name, store.section(name).concat(other.section(name))), this);
   }
 
   /** Messages that a model reads: summary, buffer, messages. Other sections are private to their owners. */
@@ -111,6 +111,6 @@ export class MessageStore {
   }
 
   toJSON(): JsonObject {
-    return { sections: [...this.#sections].map(([name, messages]) => ({ name, messages: messages.toJSON() })) };
+    return { sections: this.#names.map((name) => ({ name, messages: this.section(name).toJSON() })) };
   }
 }

@@ -1,5 +1,5 @@
 import type { IdSource, Json, JsonObject } from '../lib/index.ts';
-import { cleanText, DamagedDataError, omitUndefined, toFrozen, readObject, systemIds } from '../lib/index.ts';
+import { cleanText, DamagedDataError, toFrozen, readObject, systemIds } from '../lib/index.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
 import type { Part } from './parts.ts';
@@ -30,9 +30,9 @@ export interface MessageFields {
   readonly id: string;
   readonly role: MessageRole;
   readonly parts: readonly Part[];
-  readonly name?: string;
-  readonly metadata?: JsonObject;
-  readonly providerOptions?: JsonObject;
+  readonly name?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+  readonly providerOptions?: JsonObject | undefined;
 }
 
 const noMetadata: JsonObject = Object.freeze({});
@@ -48,7 +48,9 @@ function freezeParts(parts: readonly Part[]): readonly Part[] {
 }
 
 function joinText(parts: readonly Part[], type: 'text' | 'reasoning'): string {
-  return parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('\n');
+  let joined: string | undefined;
+  for (const part of parts) if (part.type === type) joined = joined === undefined ? part.text : `${joined}\n${part.text}`;
+  return joined ?? '';
 }
 
 function saysNothing(part: Part): boolean {
@@ -80,7 +82,7 @@ export class Message {
     this.id = cleanText(id);
     this.role = role;
     this.parts = freezeParts(parts);
-    this.metadata = toFrozen(metadata);
+    this.metadata = metadata === noMetadata ? noMetadata : toFrozen(metadata);
     if (name !== undefined) this.name = cleanText(name);
     if (providerOptions !== undefined) this.providerOptions = toFrozen(providerOptions);
     Object.freeze(this);
@@ -89,7 +91,7 @@ export class Message {
   /** A message of any role. */
   static of(role: MessageRole, content: MessageContent, options: MessageOptions = {}): Message {
     const { id, ids = systemIds, name, metadata, providerOptions } = options;
-    return new Message({ id: id ?? ids(), role, parts: toParts(content), ...omitUndefined({ name, metadata, providerOptions }) });
+    return new Message({ id: id ?? ids(), role, parts: toParts(content), name, metadata, providerOptions });
   }
 
   static user(content: MessageContent, options?: MessageOptions): Message {
@@ -110,8 +112,7 @@ export class Message {
 
   /** The answers of tools; by convention one message per call. */
   static tool(results: ToolResult | readonly ToolResult[], options?: MessageOptions): Message {
-    const list = 'output' in results ? [results] : results;
-    return Message.of(MessageRole.Tool, list.map(toolResultPart), options);
+    return Message.of(MessageRole.Tool, 'output' in results ? toolResultPart(results) : results.map(toolResultPart), options);
   }
 
   /** Reads a message; an unknown role or part is refused. */
@@ -122,11 +123,9 @@ export class Message {
       id: reader.string('id'),
       role: reader.oneOf('role', messageRoles),
       parts: reader.has('content') ? [textPart(reader.string('content'))] : reader.array('parts', readPart),
-      ...omitUndefined({
-        name: reader.optionalString('name'),
-        metadata: reader.optionalJsonObject('metadata') ?? reader.optionalJsonObject('_metadata'),
-        providerOptions: reader.optionalJsonObject('providerOptions'),
-      }),
+      name: reader.optionalString('name'),
+      metadata: reader.optionalJsonObject('metadata') ?? reader.optionalJsonObject('_metadata'),
+      providerOptions: reader.optionalJsonObject('providerOptions'),
     });
   }
 

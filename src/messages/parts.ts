@@ -57,13 +57,20 @@ export function toolCallPart({ id, name, ...rest }: ToolCall): ToolCallPart {
 }
 
 /** Reads the tool call out of its part. */
-export function toToolCall({ type: _, toolCallId, toolName, ...rest }: ToolCallPart): ToolCall {
-  return { id: toolCallId, name: toolName, ...rest };
+export function toToolCall({ toolCallId, toolName, args, rawArgs, providerExecuted, providerMetadata }: ToolCallPart): ToolCall {
+  const call: { -readonly [Key in keyof ToolCall]: ToolCall[Key] } = { id: toolCallId, name: toolName, args };
+  if (rawArgs !== undefined) call.rawArgs = rawArgs;
+  if (providerExecuted !== undefined) call.providerExecuted = providerExecuted;
+  if (providerMetadata !== undefined) call.providerMetadata = providerMetadata;
+  return call;
 }
 
 /** Makes the part that carries a tool's answer. */
-export function toolResultPart(result: ToolResult): ToolResultPart {
-  return { type: 'tool-result', ...result };
+export function toolResultPart({ toolCallId, toolName, output, providerExecuted, providerMetadata }: ToolResult): ToolResultPart {
+  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = { type: 'tool-result', toolCallId, toolName, output };
+  if (providerExecuted !== undefined) part.providerExecuted = providerExecuted;
+  if (providerMetadata !== undefined) part.providerMetadata = providerMetadata;
+  return part;
 }
 
 /** Reads the tool's answer out of its part. */

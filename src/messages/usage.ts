@@ -31,10 +31,26 @@ export type ReportedUsage = { readonly [Key in keyof Omit<UsageCounts, 'unknownC
 
 /** Reads the usage of one call. If input or output is missing the call counts as unknown, which is not zero. */
 export function toUsage(reported: ReportedUsage): Usage {
-  const isKnown = (entry: [string, number | null | undefined]): boolean => typeof entry[1] === 'number' && isCount(entry[1]);
-  const known: Partial<UsageCounts> = Object.fromEntries(Object.entries(reported).filter(isKnown));
-  const { input, output } = known;
-  return of({ input: 0, output: 0, ...known, ...((input === undefined || output === undefined) && { unknownCalls: 1 }) });
+  const input = toCount(reported.input);
+  const output = toCount(reported.output);
+  const cacheRead = toCount(reported.cacheRead);
+  const cacheWrite = toCount(reported.cacheWrite);
+  const reasoning = toCount(reported.reasoning);
+  const usage = create(input ?? 0, output ?? 0, reasoning);
+  if (cacheRead !== undefined) usage.cacheRead = cacheRead;
+  if (cacheWrite !== undefined) usage.cacheWrite = cacheWrite;
+  if (reasoning !== undefined) usage.reasoning = reasoning;
+  if (input === undefined || output === undefined) usage.unknownCalls = 1;
+  return usage;
+}
+
+const toCount = (value: number | null | undefined): number | undefined =>
+  typeof value === 'number' && isCount(value) ? value : undefined;
+
+function create(input: number, reported: number, reasoning = 0): Draft {
+  // Some providers count reasoning beside the output instead of within it.
+  const output = reasoning > reported ? reported + reasoning : reported;
+  return { input, output, total: input + output };
 }
 
 function readCount(counts: UsageCounts, key: keyof UsageCounts): number | undefined {
@@ -45,11 +61,7 @@ function readCount(counts: UsageCounts, key: keyof UsageCounts): number | undefi
 
 /** Reads what a call reported. Reasoning that exceeds the output was not counted in it, and is added. */
 function of(counts: UsageCounts): Usage {
-  const input = readCount(counts, 'input') ?? 0;
-  const reported = readCount(counts, 'output') ?? 0;
-  // Some providers count reasoning beside the output instead of within it.
-  const output = (readCount(counts, 'reasoning') ?? 0) > reported ? reported + (counts.reasoning ?? 0) : reported;
-  const usage: Draft = { input, output, total: input + output };
+  const usage = create(readCount(counts, 'input') ?? 0, readCount(counts, 'output') ?? 0, readCount(counts, 'reasoning'));
   for (const key of breakdown) {
     const count = readCount(counts, key);
     if (count !== undefined) usage[key] = count;

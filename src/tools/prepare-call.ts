@@ -103,12 +103,23 @@ function follow<Value, Next>(start: () => Soon<Value>, next: (value: Value) => N
 }
 
 function parseArgs({ input, name }: FunctionTool | ClientTool | NestedTool, args: Json): Soon<Read<unknown>> {
-  return follow<Parsed<unknown>, Read<unknown>>(
-    () => input.parse(args),
-    (parsed) => (parsed.ok ? parsed : refuse('invalid-arguments', `The arguments of "${name}" do not fit: ${issuesText(parsed.issues)}.`)),
-    (error) => refuse('invalid-arguments', `The arguments of "${name}" could not be checked: ${classifyError(error).message}`),
-  );
+  // Written out instead of followed: this runs for every call, and most schemas answer at once.
+  try {
+    const parsed = input.parse(args);
+    if (!(parsed instanceof Promise)) return toRead(parsed, name);
+    return parsed.then((late) => toRead(late, name)).catch((error: unknown) => refuseUnchecked(name, error));
+  } catch (error) {
+    return refuseUnchecked(name, error);
+  }
 }
+
+function toRead(parsed: Parsed<unknown>, name: string): Read<unknown> {
+  if (parsed.ok) return parsed;
+  return refuse('invalid-arguments', `The arguments of "${name}" do not fit: ${issuesText(parsed.issues)}.`);
+}
+
+const refuseUnchecked = (name: string, error: unknown): Refusal =>
+  refuse('invalid-arguments', `The arguments of "${name}" could not be checked: ${classifyError(error).message}`);
 
 function checkGate<Context>(ready: ReadyCall, { approved = false, context, state }: PrepareOptions<Context>): Soon<PreparedCall | Refusal> {
   const { call, tool } = ready;
@@ -134,15 +145,22 @@ function prepare<Context>(set: ToolSet<Context>, given: ToolCall, options: Prepa
   const args = readArgs(given);
   if (!args.ok) return args;
   const call = given.rawArgs === undefined && args.value === given.args ? given : withArgs(given, args.value);
-  const next = (read: Read<unknown>): Soon<PreparedCall | Refusal> => {
-    if (!read.ok) return read;
-    if (tool.type === 'client') return { type: 'client-tool', call, tool };
-    const parsed = read.value;
-    return tool.type === 'nested' ? { type: 'nested', call, tool, parsed } : checkGate({ type: 'ready', call, tool, parsed }, options);
-  };
   // A copy: what a tool does with its arguments must not change what was said.
-  const parsed = parseArgs(tool, jsonCopy(args.value));
-  return parsed instanceof Promise ? parsed.then(next) : next(parsed);
+  const read = parseArgs(tool, jsonCopy(args.value));
+  return read instanceof Promise ? read.then((late) => toNext({ call, tool, read: late }, options)) : toNext({ call, tool, read }, options);
+}
+
+interface CheckedCall {
+  readonly call: ToolCall;
+  readonly tool: Exclude<RunnableTool, ProviderTool>;
+  readonly read: Read<unknown>;
+}
+
+function toNext<Context>({ call, tool, read }: CheckedCall, options: PrepareOptions<Context>): Soon<PreparedCall | Refusal> {
+  if (!read.ok) return read;
+  if (tool.type === 'client') return { type: 'client-tool', call, tool };
+  const parsed = read.value;
+  return tool.type === 'nested' ? { type: 'nested', call, tool, parsed } : checkGate({ type: 'ready', call, tool, parsed }, options);
 }
 
 const providerToolText = (name: string): string => `"${name}" is run by the provider. It cannot be run here.`;

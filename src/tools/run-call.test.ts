@@ -92,6 +92,19 @@ async function runOne(given: Tool, more: Overrides = {}): Promise<ToolExecution>
 }
 
 describe('runCall', () => {
+  it.each([
+    ['at once', (value: object): unknown => value],
+    ['later', (value: object): unknown => Promise.resolve(value)],
+  ])('keeps a result as it was when it came, %s, whatever the tool or a reader does with it', async (_, give) => {
+    const own = { found: [{ n: 1 }] };
+    const execution = await runOne(tool('look', () => give(own)));
+    own.found.push({ n: 2 });
+    const kept = execution.value as typeof own;
+    expect(() => kept.found.push({ n: 3 })).toThrow(TypeError);
+    expect(() => Object.assign(kept.found[0] ?? {}, { n: 4 })).toThrow(TypeError);
+    expect(execution).toMatchObject({ value: { found: [{ n: 1 }] }, output: { type: 'json', value: { found: [{ n: 1 }] } } });
+  });
+
   it('gives one execution per call, in the order of the calls (C1)', async () => {
     const tools = [
       tool('slow', async () => {

@@ -5,11 +5,11 @@
 // C2. An interruption is never a failure: the call is cancelled, or unknown if it had started and may not run twice.
 // C3. Progress that comes after the end is dropped.
 // C4. The journaled value is enough to build the same execution again without running the tool.
-import type { EffectFailure, Effects } from '../effects/index.ts';
+import type { EffectFailure, EffectResult, Effects } from '../effects/index.ts';
 import { toFailure } from '../effects/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
-import type { Clock, Json } from '../lib/index.ts';
-import { isRecord, systemClock, toCanonical } from '../lib/index.ts';
+import type { Clock, Json, Soon } from '../lib/index.ts';
+import { isRecord, isThenable, systemClock, toCanonical } from '../lib/index.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { StoredResult } from './stored-result.ts';
 import { toStoredResult } from './stored-result.ts';
@@ -96,42 +96,84 @@ async function reconcileCall<Context>(
   });
 }
 
+/** A call while it runs. */
+class OpenCall<Context> {
+  readonly #ready: ReadyCall;
+  readonly #options: RunCallOptions<Context>;
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  readonly #startedMonotonic: number;
+  #hasStarted = false;
+  #isOpen = true;
+
+  constructor(ready: ReadyCall, options: RunCallOptions<Context>) {
+    this.#ready = ready;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#startedAt = this.#clock.now();
+    this.#startedMonotonic = this.#clock.monotonic();
+  }
+
+  /** Runs the tool, and returns its result in the form in which it is journaled; at once if the result is there. */
+  start(signal: AbortSignal): Soon<Journaled> {
+    this.#hasStarted = true;
+    const { call, tool, parsed } = this.#ready;
+    const { context, idempotencyKey, state } = this.#options;
+    const report = (progress: unknown): void => this.#report(progress);
+    const ctx: ToolContext<Context> = { context, signal, toolCallId: call.id, idempotencyKey, state, report };
+    const returned = tool.run(parsed, ctx);
+    return isThenable(returned) || isAsyncIterable(returned) ? this.#finish(returned, ctx) : this.#store(returned);
+  }
+
+  /** Returns the execution of a call that has ended. */
+  end(ended: EffectResult<Journaled>): Soon<ToolExecution> {
+    this.#isOpen = false;
+    const { call, tool } = this.#ready;
+    if (ended.ok) {
+      const { startedAt, durationMs } = ended.value;
+      return toSucceededExecution(call, ended.value, { startedAt, durationMs, maxResultChars: tool.maxResultChars });
+    }
+    const timing = { startedAt: this.#startedAt, durationMs: this.#measure() };
+    switch (ended.kind) {
+      case 'cancelled':
+        return this.#hasStarted && tool.effect === 'once' ? toUnknownExecution(call, timing) : toCancelledExecution(call, timing);
+      case 'unknown':
+        return reconcileCall(this.#ready, { ...this.#options, timing });
+      case 'error':
+      case 'timeout':
+        return describeFailure(this.#ready, ended, { key: this.#options.key, ...timing });
+    }
+  }
+
+  async #finish(returned: unknown, ctx: ToolContext<Context>): Promise<Journaled> {
+    const awaited = await returned;
+    return this.#store(isAsyncIterable(awaited) ? await readLast(awaited, ctx) : awaited);
+  }
+
+  #store(result: unknown): Soon<Journaled> {
+    const { call, tool } = this.#ready;
+    const stored = toStoredResult(tool, result, { id: call.id, args: call.args, onProblem: this.#options.onProblem });
+    return stored instanceof Promise ? stored.then((late) => this.#toJournaled(late)) : this.#toJournaled(stored);
+  }
+
+  #toJournaled({ value, output }: StoredResult): Journaled {
+    const journaled = { value, startedAt: this.#startedAt, durationMs: this.#measure() };
+    return output === undefined ? journaled : { ...journaled, output };
+  }
+
+  #report(progress: unknown): void {
+    const canonical = this.#isOpen ? toCanonical(progress) : undefined;
+    if (canonical?.ok === true) this.#options.onProgress?.(canonical.value);
+  }
+
+  #measure(): number {
+    return Math.max(0, Math.round(this.#clock.monotonic() - this.#startedMonotonic));
+  }
+}
+
 /** Runs a call that is ready. Rejects only if the effects do. */
 export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions<Context>): Promise<ToolExecution> {
-  const { call, tool, parsed } = ready;
-  const { effects, key, idempotencyKey, context, state, onProgress, onProblem, clock = systemClock } = options;
-  const [startedAt, startedMonotonic] = [clock.now(), clock.monotonic()];
-  const getTiming = (): Required<ExecutionTiming> => ({
-    startedAt,
-    durationMs: Math.max(0, Math.round(clock.monotonic() - startedMonotonic)),
-  });
-  const now = { hasStarted: false, isOpen: true };
-  const report = (progress: unknown): void => {
-    const canonical = now.isOpen ? toCanonical(progress) : undefined;
-    if (canonical?.ok === true) onProgress?.(canonical.value);
-  };
-  const work = async (signal: AbortSignal): Promise<Journaled> => {
-    now.hasStarted = true;
-    const ctx: ToolContext<Context> = { context, signal, toolCallId: call.id, idempotencyKey, state, report };
-    const returned = await tool.run(parsed, ctx);
-    const result = isAsyncIterable(returned) ? await readLast(returned, ctx) : returned;
-    const stored = await toStoredResult(tool, result, { id: call.id, args: call.args, onProblem });
-    return { ...stored, ...getTiming() };
-  };
-  const ended = await effects.run(key, work, { effect: tool.effect, failsAs: 'tool', timeoutMs: tool.timeoutMs });
-  now.isOpen = false;
-  if (ended.ok) {
-    const { startedAt, durationMs } = ended.value;
-    return toSucceededExecution(call, ended.value, { startedAt, durationMs, maxResultChars: tool.maxResultChars });
-  }
-  const timing = getTiming();
-  switch (ended.kind) {
-    case 'cancelled':
-      return now.hasStarted && tool.effect === 'once' ? toUnknownExecution(call, timing) : toCancelledExecution(call, timing);
-    case 'unknown':
-      return reconcileCall(ready, { ...options, timing });
-    case 'error':
-    case 'timeout':
-      return describeFailure(ready, ended, { key, ...timing });
-  }
+  const { effect, timeoutMs } = ready.tool;
+  const open = new OpenCall(ready, options);
+  return open.end(await options.effects.run(options.key, (signal) => open.start(signal), { effect, failsAs: 'tool', timeoutMs }));
 }

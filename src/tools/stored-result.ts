@@ -2,7 +2,7 @@ import { ToolFailedError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Json, Soon } from '../lib/index.ts';
-import { jsonCopy, toCanonical } from '../lib/index.ts';
+import { copyFrozen, toCanonical } from '../lib/index.ts';
 import type { ContentPart, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readContentPart, toolResultText } from '../messages/index.ts';
 import { issuesText } from './schema-issue.ts';
@@ -20,7 +20,7 @@ export type ResultTool = Pick<FunctionTool | ClientTool | NestedTool, 'name' | '
 function toStoredValue(value: unknown, what: string): Json {
   const canonical = toCanonical(value);
   // A copy: what the tool does with its own later must not change what was recorded.
-  if (canonical.ok) return jsonCopy(canonical.value);
+  if (canonical.ok) return copyFrozen(canonical.value);
   const { path, problem, isTooLarge = false } = canonical;
   const advice = isTooLarge ? 'Return less: one page, a summary, or an id under which the tool finds the rest.' : 'Return plain JSON data.';
   throw new ToolFailedError(`${what} cannot be stored: ${path === '' ? 'it' : path} ${problem}. ${advice}`);

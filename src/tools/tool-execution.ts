@@ -33,14 +33,19 @@ export type ToolExecutionStatus = ToolExecution['status'];
 
 const longestMessage = 4000;
 
-function toBase({ id, name, args }: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming): Omit<ExecutionBase, 'output'> {
+function toStoredArgs({ args }: ToolCall): Json {
   const canonical = toCanonical(args);
-  return { toolCallId: id, toolName: name, args: canonical.ok ? canonical.value : null, startedAt, durationMs };
+  return canonical.ok ? canonical.value : null;
+}
+
+function toBase(call: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming): Omit<ExecutionBase, 'output'> {
+  return { toolCallId: call.id, toolName: call.name, args: toStoredArgs(call), startedAt, durationMs };
 }
 
 /** Output for the model made from a plain value. */
 export function valueOutput(value: Json): ToolOutput {
-  if (typeof value !== 'string') return { type: 'json', value };
+  // Frozen here, it need not be copied into its message.
+  if (typeof value !== 'string') return Object.freeze<ToolOutput>({ type: 'json', value });
   // Some providers refuse an empty text.
   return { type: 'text', value: value === '' ? '(empty text)' : value };
 }
@@ -49,10 +54,20 @@ export function valueOutput(value: Json): ToolOutput {
 export function toSucceededExecution(
   call: ToolCall,
   result: { readonly value: Json; readonly output?: ToolOutput },
-  { maxResultChars = defaultMaxResultChars, ...timing }: ExecutionTiming & { readonly maxResultChars?: number | undefined },
+  { maxResultChars = defaultMaxResultChars, startedAt, durationMs = 0 }: ExecutionTiming & { readonly maxResultChars?: number | undefined },
 ): ToolExecution {
   const { value, output = valueOutput(value) } = result;
-  return { ...toBase(call, timing), status: 'succeeded', value, output: truncateOutput(output, maxResultChars) };
+  // Field by field, because this runs for every call.
+  return {
+    toolCallId: call.id,
+    toolName: call.name,
+    args: toStoredArgs(call),
+    startedAt,
+    durationMs,
+    status: 'succeeded',
+    value,
+    output: truncateOutput(output, maxResultChars),
+  };
 }
 
 // A thrown value may be anything: it becomes storable text of limited length.

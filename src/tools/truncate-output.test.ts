@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../lib/index.ts';
 import type { ContentPart } from '../messages/index.ts';
 import { toolResultText } from '../messages/index.ts';
 import { truncateOutput } from './truncate-output.ts';
@@ -25,6 +26,15 @@ describe('an output for the model', () => {
 
   it('of data is cut as the text of its JSON', () => {
     expect(truncateOutput({ type: 'json', value: { a: 'bcdef' } }, 5)).toStrictEqual({ type: 'text', value: `{"a":\n\n${toNote(5, 13)}` });
+  });
+
+  it('of data is cut only if its JSON is too long, whatever the data', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 200 }), (given, maxChars) => {
+        const output = { type: 'json' as const, value: given as Json };
+        expect(truncateOutput(output, maxChars) === output).toBe(JSON.stringify(given).length <= maxChars);
+      }),
+    );
   });
 
   it('is cut at a whole character', () => {

@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '../lib/index.ts';
 import { assertNever } from '../lib/index.ts';
 import type { ContentPart, ToolOutput } from '../messages/index.ts';
 
@@ -34,13 +35,28 @@ function truncateParts(parts: readonly ContentPart[], maxChars: number): readonl
   return [...kept, { type: 'text', text: describeCut(countText(kept), countText(parts)) }];
 }
 
+/** Counts the characters that a value takes as JSON, as if all of its text were escaped; stops at `enough`. */
+function countAtMost(value: Json, enough: number): number {
+  if (typeof value === 'string') return 6 * value.length + 2;
+  if (typeof value !== 'object' || value === null) return 26;
+  let count = 2;
+  for (const key of Object.keys(value)) {
+    if (count > enough) return count;
+    // Holds: the keys of a list are its indexes, which take up no more than the names of fields would.
+    count += 6 * key.length + 4 + countAtMost((value as JsonObject)[key] ?? null, enough - count);
+  }
+  return count;
+}
+
 /** Cuts an output to what the model may read of it, and says so. The same output is always cut in the same way. */
 export function truncateOutput(output: ToolOutput, maxChars: number): ToolOutput {
   switch (output.type) {
     case 'text':
       return output.value.length <= maxChars ? output : withNote(output.value, maxChars);
     case 'json': {
-      const text = maxChars === Infinity ? '' : JSON.stringify(output.value);
+      // Most results are short, and need not be written out to be known as such.
+      if (countAtMost(output.value, maxChars) <= maxChars) return output;
+      const text = JSON.stringify(output.value);
       return text.length <= maxChars ? output : withNote(text, maxChars);
     }
     case 'content':

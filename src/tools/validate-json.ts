@@ -90,6 +90,8 @@ function findRepeated(items: readonly Json[]): string | undefined {
 const rules: ReadonlyMap<string, Rule> = new Map(
   Object.entries<Rule>({
     type: (given, value) => {
+      // Most schemas name one type.
+      if (isText(given) && typeChecks.get(given)?.(value) === true) return undefined;
       const names = toList(given).filter(isText);
       if (names.some((name) => typeChecks.get(name)?.(value) === true)) return undefined;
       return `must be ${names.join(' or ')}, found ${value === null ? 'null' : isList(value) ? 'array' : typeof value}`;
@@ -134,6 +136,8 @@ const mostSchemas = 200_000;
 const noIssues: Issues = [];
 const at = (key: string | number, issues: Issues): Issues =>
   issues.length === 0 ? issues : issues.map(({ keys, message }) => ({ keys: [key, ...keys], message }));
+// Most checks find nothing, and then nothing is made.
+const join = (left: Issues, right: Issues): Issues => (right.length === 0 ? left : left.length === 0 ? right : [...left, ...right]);
 const issue = (message: string): Issue => ({ keys: [], message });
 
 const checkEach = (given: Json, value: Json, walk: Walk): readonly Issues[] =>
@@ -149,15 +153,21 @@ function reportClosest(results: readonly Issues[]): Issues {
 
 const innerChecks: ReadonlyMap<string, InnerCheck> = new Map(
   Object.entries<InnerCheck>({
-    required: (given, value) =>
-      isRecord(value)
-        ? toList(given).flatMap((key) => (isText(key) && !Object.hasOwn(value, key) ? at(key, [issue('is required')]) : noIssues))
-        : noIssues,
+    required: (given, value) => {
+      let issues = noIssues;
+      if (!isRecord(value)) return issues;
+      for (const key of toList(given)) {
+        if (isText(key) && !Object.hasOwn(value, key)) issues = join(issues, at(key, [issue('is required')]));
+      }
+      return issues;
+    },
     properties: (given, value, walk) => {
-      if (!isRecord(value) || !isRecord(given)) return noIssues;
-      return Object.entries(given).flatMap(([key, schema]) =>
-        Object.hasOwn(value, key) ? at(key, checkSchema(schema, value[key] ?? null, walk)) : noIssues,
-      );
+      let issues = noIssues;
+      if (!isRecord(value) || !isRecord(given)) return issues;
+      for (const key of Object.keys(given)) {
+        if (Object.hasOwn(value, key)) issues = join(issues, at(key, checkSchema(given[key], value[key] ?? null, walk)));
+      }
+      return issues;
     },
     additionalProperties: (given, value, walk) => {
       if (!isRecord(value)) return noIssues;
@@ -189,10 +199,15 @@ function checkSchema(schema: Json | undefined, value: Json, { root, budget }: Wa
   budget.left -= 1;
   if (budget.left < 0) return [issue('is too involved to be checked')];
   const walk = { root, schema, budget };
-  return Object.entries(schema).flatMap(([keyword, given]) => {
-    const message = rules.get(keyword)?.(given, value);
-    return message === undefined ? (innerChecks.get(keyword)?.(given, value, walk) ?? noIssues) : [issue(message)];
-  });
+  let issues = noIssues;
+  for (const keyword of Object.keys(schema)) issues = join(issues, checkKeyword(keyword, value, walk));
+  return issues;
+}
+
+function checkKeyword(keyword: string, value: Json, walk: Walk & { readonly schema: JsonObject }): Issues {
+  const given = walk.schema[keyword] ?? null;
+  const message = rules.get(keyword)?.(given, value);
+  return message === undefined ? (innerChecks.get(keyword)?.(given, value, walk) ?? noIssues) : [issue(message)];
 }
 
 /** Returns what in a value does not fit the schema; nothing if it fits. The schema must have passed `findJsonSchemaProblem`. */

@@ -4,6 +4,7 @@
 // It keeps the promises of the Model port (M1–M10); the recordings and the fault server test them.
 import type { Clock, IdSource } from '../../lib/index.ts';
 import { aborted, checkKeys, isRecord, omitUndefined, systemClock, systemIds, untilAborted } from '../../lib/index.ts';
+import type { Part } from '../../messages/index.ts';
 import { Message, Usage } from '../../messages/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse, ResponseBuilder } from '../index.ts';
 import { createResponseBuilder, withTimeouts } from '../index.ts';
@@ -32,46 +33,62 @@ export interface AiSdkOptions {
 /** A model, with what was converted for it before. */
 interface Adapted {
   readonly model: CallableModel;
+  readonly clock: Clock;
   readonly prompts: PromptCache;
   readonly tools: ToolCache;
 }
 
-interface Call extends Adapted {
+interface Call {
+  readonly adapted: Adapted;
   readonly request: ModelRequest;
   readonly builder: ResponseBuilder;
-  readonly now: () => number;
   /** True once something has come: what is malformed from then on is the answer. */
   isAnswering: boolean;
 }
 
+/** A way of asking: in one piece, or as a stream. */
+interface Ask {
+  readonly start: (call: Call, options: CallOptions) => Promise<unknown>;
+  /** Takes what has come once it is there. */
+  readonly take: (call: Call, result: unknown) => void;
+}
+
 function fail(call: Call, error: unknown): void {
-  call.builder.error(classifyProviderError(error, { now: call.now(), isAnswering: call.isAnswering }));
+  call.builder.error(classifyProviderError(error, { now: call.adapted.clock.now(), isAnswering: call.isAnswering }));
 }
 
 function takeAnswer(call: Call, result: unknown): void {
-  const { builder, model } = call;
+  const { builder, adapted } = call;
   const answer = toFields(result);
   const content = toList(answer['content']);
   const response = toFields(answer['response']);
   takeWarnings(answer['warnings'], builder);
   takeMetadata(response, builder);
-  for (const part of content) if (isRawPart(part)) takePart(part, { builder, provider: model.provider });
+  const sink = { builder, provider: adapted.model.provider };
+  for (const part of content) if (isRawPart(part)) takePart(part, sink);
   takeEnding(answer, builder);
   // An error in place of an answer, which the provider package took for an empty one.
   const { body } = response;
   if (content.length === 0 && isRecord(body) && isRecord(body['error'])) fail(call, body);
 }
 
-async function generateAnswer(call: Call, options: CallOptions): Promise<void> {
-  const result = await untilAborted(call.model.doGenerate(options), call.request.signal);
-  if (result === aborted) return;
-  call.isAnswering = true;
-  takeAnswer(call, result);
-}
+const generateAnswer: Ask = {
+  start: ({ adapted, request }, options) => untilAborted(adapted.model.doGenerate(options), request.signal),
+  take: (call, result) => {
+    if (result === aborted) return;
+    call.isAnswering = true;
+    takeAnswer(call, result);
+  },
+};
 
-async function streamAnswer(call: Call, options: CallOptions): Promise<void> {
-  const { model, builder, request } = call;
-  const work = Promise.resolve(model.doStream(options));
+const streamAnswer: Ask = {
+  start: async (call, options) => readAnswer(call, Promise.resolve(call.adapted.model.doStream(options))),
+  take: () => undefined,
+};
+
+async function readAnswer(call: Call, work: Promise<unknown>): Promise<void> {
+  const { builder, request } = call;
+  const { model } = call.adapted;
   const result = await untilAborted(work, request.signal);
   if (result === aborted) {
     work.then(dropStream, () => undefined);
@@ -82,34 +99,45 @@ async function streamAnswer(call: Call, options: CallOptions): Promise<void> {
   await readStream(result, (value) => isRawPart(value) && takeStreamPart(value, sink), request.signal);
 }
 
-type Ask = (call: Call, options: CallOptions) => Promise<void>;
+/** A request, and the way in which it is asked. */
+interface Question {
+  readonly request: ModelRequest;
+  readonly open: (request: ModelRequest) => Call;
+  readonly ask: Ask;
+}
 
-async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
-  const { prompts, tools, request, builder } = call;
+/** Asks, and once more if the provider paused. */
+async function settle(question: Question, isResumed = false): Promise<ModelOutcome> {
+  const { request, open, ask } = question;
+  const call = open(request);
+  const { builder } = call;
+  const { prompts, tools } = call.adapted;
   try {
-    const prompt = prompts.write(request.messages, (message) => builder.warn(message));
-    if (request.signal?.aborted !== true) await ask(call, toCallOptions(request, prompt, tools));
+    const prompt = prompts.write(request.messages, builder);
+    if (request.signal?.aborted !== true) ask.take(call, await ask.start(call, toCallOptions(request, prompt, tools)));
   } catch (error) {
     fail(call, error);
   }
   const outcome = builder.outcome({ aborted: request.signal?.aborted === true });
   // After a call the conversation continues; after anything else, who knows.
-  const goesOn = outcome.ok && outcome.response.parts.some(({ type }) => type === 'tool-call');
-  if (!goesOn) prompts.release(request.messages);
-  return outcome;
+  if (!outcome.ok || !outcome.response.parts.some(isCall)) prompts.release(request.messages);
+  return isPaused(outcome) && !isResumed ? resume(question, outcome) : outcome;
 }
 
+const isCall = ({ type }: Part): boolean => type === 'tool-call';
+
 /** True if the provider paused after it summed up the conversation (Anthropic's `pauseAfterCompaction`): the answer itself is still to come. */
-const isPaused = (outcome: ModelOutcome): outcome is Extract<ModelOutcome, { readonly ok: false }> =>
+const isPaused = (outcome: ModelOutcome): outcome is Unanswered =>
   !outcome.ok && outcome.failure.code === 'empty-response' && outcome.partial.rawFinishReason === 'compaction';
 
-/** Asks, and once more if the provider paused: the summary goes back with the second request and stands before its answer. */
-async function settleWhole(open: (request: ModelRequest) => Call, request: ModelRequest, ask: Ask): Promise<ModelOutcome> {
-  const first = await settle(open(request), ask);
-  if (!isPaused(first)) return first;
-  const { parts, usage } = first.partial;
+type Unanswered = Extract<ModelOutcome, { readonly ok: false }>;
+
+/** Asks once more: the summary goes back with the second request and stands before its answer. */
+async function resume(question: Question, { partial }: Unanswered): Promise<ModelOutcome> {
+  const { request } = question;
+  const { parts, usage } = partial;
   const messages = [...request.messages, Message.assistant(parts, { id: 'summary' })];
-  const second = await settle(open({ ...request, messages }), ask);
+  const second = await settle({ ...question, request: { ...request, messages } }, true);
   const join = (response: ModelResponse): ModelResponse => ({
     ...response,
     parts: [...parts, ...response.parts],
@@ -127,21 +155,20 @@ export function aiSdk(model: LanguageModelLike, options: AiSdkOptions = {}): Mod
   checkKeys('aiSdk()', options, { known: ['clock', 'ids', 'contextWindow'], hints });
   const callable = toCallableModel(model);
   const { provider, modelId, specificationVersion: version } = callable;
-  const adapted: Adapted = { model: callable, prompts: new PromptCache({ version, provider }), tools: new ToolCache() };
+  const adapted: Adapted = { model: callable, clock, prompts: new PromptCache({ version, provider }), tools: new ToolCache() };
   const name = `${provider}/${modelId}`;
   const open = (request: ModelRequest, onDelta?: (delta: ModelDelta) => void): Call => ({
-    ...adapted,
+    adapted,
     request,
-    builder: createResponseBuilder({ ids, model: name, request, ...omitUndefined({ onDelta }) }),
-    now: () => clock.now(),
+    builder: createResponseBuilder({ ids, model: name, request, onDelta }),
     isAnswering: false,
   });
   const untimed: Model = {
     provider,
     modelId,
     ...omitUndefined({ contextWindow }),
-    generate: (request) => settleWhole(open, request, generateAnswer),
-    stream: (request, onDelta) => settleWhole((each) => open(each, onDelta), request, streamAnswer),
+    generate: (request) => settle({ request, open, ask: generateAnswer }),
+    stream: (request, onDelta) => settle({ request, open: (each) => open(each, onDelta), ask: streamAnswer }),
   };
   const timed = withTimeouts(untimed, {}, clock);
   const choose = ({ timeouts }: ModelRequest): Model => (timeouts === undefined ? untimed : timed);

@@ -1,5 +1,6 @@
 import type { Message } from '../../messages/index.ts';
 import type { PromptMessage } from './prompt.ts';
+import type { Reporter } from './prompt-writer.ts';
 import { countInstructions, PromptWriter } from './prompt-writer.ts';
 import type { Reader } from './to-file-part.ts';
 
@@ -7,12 +8,12 @@ interface Entry {
   readonly writer: WeakRef<PromptWriter>;
   /** Keeps the writer in memory; undefined while nobody is expected to continue the conversation soon. */
   kept: PromptWriter | undefined;
-  /** The messages under which the entry is found. */
-  keys: readonly Message[];
 }
 
-/** The new messages of a step stand between the end and the newest message that was converted: so many calls are made at once. */
-const searchedMessages = 100;
+const getWriter = ({ kept, writer }: Entry): PromptWriter | undefined => kept ?? writer.deref();
+
+/** Conversations with the same first message among which those that may be over are still looked for. */
+const mostEntries = 32;
 
 /**
  * The prompts of one model, each with what was converted for its conversation before. A conversation is known by its messages, so
@@ -20,48 +21,47 @@ const searchedMessages = 100;
  */
 export class PromptCache {
   readonly #reader: Reader;
-  readonly #entries = new WeakMap<Message, Entry>();
+  /** By the first message after the instructions. A run that is begun again has the same; so have branches of one conversation. */
+  readonly #entries = new WeakMap<Message, Entry[]>();
 
   constructor(reader: Reader) {
     this.#reader = reader;
   }
 
   /** Writes the prompt of a conversation, and reports what was left out. */
-  write(messages: readonly Message[], warn: (message: string) => void): readonly PromptMessage[] {
-    const instructions = countInstructions(messages);
-    const found = this.#find(messages, instructions);
-    const writer = found?.writer.deref() ?? new PromptWriter(this.#reader);
-    const entry: Entry = found ?? { writer: new WeakRef(writer), kept: writer, keys: [] };
-    entry.kept = writer;
-    const prompt = writer.write(messages, warn);
-    this.#register(entry, [messages[instructions], writer.last]);
-    return prompt;
+  write(messages: readonly Message[], reporter: Reporter): readonly PromptMessage[] {
+    const entry = this.#find(messages);
+    const writer = (entry && getWriter(entry)) ?? this.#add(messages);
+    if (entry !== undefined) entry.kept = writer;
+    return writer.write(messages, reporter);
   }
 
   /** Lets go of what was converted if memory is needed: the conversation may be over, and idle ones would hold it twice. */
   release(messages: readonly Message[]): void {
-    const entry = this.#find(messages, countInstructions(messages));
+    const entry = this.#find(messages);
     if (entry !== undefined) entry.kept = undefined;
   }
 
-  #find(messages: readonly Message[], instructions: number): Entry | undefined {
-    // By its newest message first: it survives compaction, and conversations that begin alike do not share it.
-    const oldest = Math.max(instructions, messages.length - searchedMessages);
-    for (let index = messages.length - 1; index >= oldest; index -= 1) {
-      const message = messages[index];
-      const entry = message && this.#entries.get(message);
-      if (message !== undefined && entry?.writer.deref()?.last === message) return entry;
-    }
+  #find(messages: readonly Message[]): Entry | undefined {
+    const instructions = countInstructions(messages);
     const first = messages[instructions];
-    const entry = first && this.#entries.get(first);
-    const writer = entry?.writer.deref();
-    // Another conversation that began with the same message keeps what it has.
-    return writer !== undefined && writer.countCommon(messages, instructions) * 2 > writer.length ? entry : undefined;
+    const entries = first && this.#entries.get(first);
+    if (entries === undefined) return undefined;
+    return (
+      entries.findLast((entry) => getWriter(entry)?.isContinuedBy(messages, instructions)) ??
+      // Changed in the middle, or taken up again at an earlier step. Others that only begin alike keep what they have.
+      entries.findLast((entry) => getWriter(entry)?.isMostOf(messages, instructions))
+    );
   }
 
-  #register(entry: Entry, keys: readonly (Message | undefined)[]): void {
-    for (const key of entry.keys) if (this.#entries.get(key) === entry) this.#entries.delete(key);
-    entry.keys = keys.filter((key) => key !== undefined);
-    for (const key of entry.keys) this.#entries.set(key, entry);
+  #add(messages: readonly Message[]): PromptWriter {
+    const writer = new PromptWriter(this.#reader);
+    const first = messages[countInstructions(messages)];
+    if (first === undefined) return writer;
+    const entries = this.#entries.get(first) ?? [];
+    const current = entries.length < mostEntries ? entries : entries.filter(({ kept }) => kept !== undefined);
+    current.push({ writer: new WeakRef(writer), kept: writer });
+    this.#entries.set(first, current);
+    return writer;
   }
 }

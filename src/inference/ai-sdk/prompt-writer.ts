@@ -11,6 +11,7 @@ import type { PromptMessage } from './prompt.ts';
 import { copyPlain, freezePart } from './prompt.ts';
 import { SentCalls } from './sent-calls.ts';
 import type { Reader } from './to-file-part.ts';
+import type { PromptContext } from './to-prompt.ts';
 import { toPromptMessages, toSystemMessage } from './to-prompt.ts';
 
 /** Progress of a conversion. */
@@ -22,9 +23,9 @@ interface Mark {
   readonly withUrls: number;
 }
 
-interface Converted {
-  readonly written: readonly PromptMessage[];
-  readonly warnings: readonly string[];
+/** Takes what was left out of a prompt. */
+export interface Reporter {
+  warn(message: string): void;
 }
 
 const start: Mark = { sources: 0, written: 0, calls: 0, warnings: 0, withUrls: 0 };
@@ -43,8 +44,10 @@ function findUnitEnd(messages: readonly Message[], begin: number): number {
 }
 
 export class PromptWriter {
-  readonly #reader: Reader;
+  readonly #context: PromptContext;
   readonly #calls: SentCalls;
+  /** What was left out of the messages that were converted last. */
+  readonly #leftOut: string[] = [];
   /** The messages that are converted for good: all but the last one, or but the results of the last turn. */
   readonly #sources: Message[] = [];
   readonly #written: PromptMessage[] = [];
@@ -55,22 +58,24 @@ export class PromptWriter {
   readonly #marks: Mark[] = [];
 
   constructor(reader: Reader) {
-    this.#reader = reader;
-    this.#calls = new SentCalls(getIdForm(reader.provider));
+    const { version, provider } = reader;
+    this.#calls = new SentCalls(getIdForm(provider));
+    this.#context = { version, provider, calls: this.#calls, warn: (message) => void this.#leftOut.push(message) };
   }
 
-  /** Number of messages that are converted for good, without the instructions at the front. */
-  get length(): number {
-    return this.#sources.length;
+  /** True if a conversation has the newest message that is converted for good in the same place: it seems to be the same one. */
+  isContinuedBy(messages: readonly Message[], instructions: number): boolean {
+    const { length } = this.#sources;
+    return length === 0 || messages[instructions + length - 1] === this.#sources[length - 1];
   }
 
-  /** The newest message that is converted for good. */
-  get last(): Message | undefined {
-    return this.#sources.at(-1);
+  /** True if a conversation begins with more than half of the converted messages. */
+  isMostOf(messages: readonly Message[], instructions: number): boolean {
+    return this.#countCommon(messages, instructions) * 2 > this.#sources.length;
   }
 
   /** Returns how many of the converted messages a conversation begins with, after its instructions. */
-  countCommon(messages: readonly Message[], instructions: number): number {
+  #countCommon(messages: readonly Message[], instructions: number): number {
     const sources = this.#sources;
     const most = Math.min(sources.length, messages.length - instructions);
     let count = 0;
@@ -79,7 +84,7 @@ export class PromptWriter {
   }
 
   /** Writes the prompt of a conversation, and reports what was left out. */
-  write(messages: readonly Message[], warn: (message: string) => void): readonly PromptMessage[] {
+  write(messages: readonly Message[], reporter: Reporter): readonly PromptMessage[] {
     const instructions = countInstructions(messages);
     this.#rewind(this.#countUsable(messages, instructions));
     let begin = instructions + this.#sources.length;
@@ -92,23 +97,22 @@ export class PromptWriter {
     const system = messages.slice(0, instructions).map(toSystemMessage);
     const last = this.#convertLast(messages.slice(begin));
     // Not a spread: a list of thousands is copied for every request.
-    const prompt = system.concat(this.#written, last.written);
+    const prompt = system.concat(this.#written, last);
     for (const index of this.#withUrls) {
       const message = this.#written[index];
       if (message !== undefined) prompt[instructions + index] = copyPlain(message);
     }
-    for (const message of this.#warnings) warn(message);
-    for (const message of last.warnings) warn(message);
+    for (const message of this.#warnings) reporter.warn(message);
+    for (const message of this.#leftOut) reporter.warn(message);
     return prompt;
   }
 
   #keep(unit: readonly Message[]): void {
-    const { written, warnings } = this.#convert(unit);
-    for (const message of written) {
+    for (const message of this.#convert(unit)) {
       if (freezePart(message)) this.#withUrls.push(this.#written.length);
       this.#written.push(message);
     }
-    for (const message of warnings) this.#warnings.push(message);
+    for (const message of this.#leftOut) this.#warnings.push(message);
     for (const message of unit) this.#sources.push(message);
     this.#marks.push({
       sources: this.#sources.length,
@@ -120,19 +124,18 @@ export class PromptWriter {
   }
 
   // More results may join the last ones, and a request may end with a message that the next one has not.
-  #convertLast(unit: readonly Message[]): Converted {
+  #convertLast(unit: readonly Message[]): readonly PromptMessage[] {
     const mark = this.#calls.mark();
     const converted = this.#convert(unit);
     this.#calls.rewind(mark);
     return converted;
   }
 
-  #convert(unit: readonly Message[]): Converted {
+  #convert(unit: readonly Message[]): readonly PromptMessage[] {
     const mark = this.#calls.mark();
-    const warnings: string[] = [];
+    this.#leftOut.length = 0;
     try {
-      const warn = (message: string): void => void warnings.push(message);
-      return { written: toPromptMessages(unit, { ...this.#reader, calls: this.#calls, warn }), warnings };
+      return toPromptMessages(unit, this.#context);
     } catch (error) {
       // A file with an address that is not a URL.
       this.#calls.rewind(mark);
@@ -142,7 +145,7 @@ export class PromptWriter {
 
   #countUsable(messages: readonly Message[], instructions: number): number {
     // The last message of a request is always converted for it: whoever gets it may change it.
-    let count = Math.min(this.countCommon(messages, instructions), Math.max(0, messages.length - instructions - 1));
+    let count = Math.min(this.#countCommon(messages, instructions), Math.max(0, messages.length - instructions - 1));
     // Results that were the last of their turn join those that follow now.
     if (messages[count + instructions]?.isTool() === true) while (this.#sources[count - 1]?.isTool() === true) count -= 1;
     return count;

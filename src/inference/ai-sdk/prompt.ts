@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/index.ts';
-import { isPlainObject, readField, setOwn } from '../../lib/index.ts';
+import { isPlainObject, setOwn } from '../../lib/index.ts';
 
 /** One piece of a message in the AI SDK's words. Its fields depend on its type and on the version. */
 export interface PromptPart {
@@ -25,12 +25,24 @@ export function withOptions<Value extends object>(
 
 /** Freezes a part of a prompt. Returns true if it holds a URL: a URL can be changed even then. */
 export function freezePart(value: unknown): boolean {
-  if (value instanceof URL) return true;
   // Data of a message is frozen already, and holds no URL.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return false;
-  let hasUrl = false;
-  for (const key of Object.keys(value)) if (freezePart(readField(value, key))) hasUrl = true;
+  if (value instanceof URL) return true;
+  // Holds: any object may be asked for fields by name.
+  const hasUrl = Array.isArray(value) ? freezeItems(value) : freezeFields(value as Readonly<Record<string, unknown>>);
   Object.freeze(value);
+  return hasUrl;
+}
+
+function freezeItems(items: readonly unknown[]): boolean {
+  let hasUrl = false;
+  for (const item of items) if (freezePart(item)) hasUrl = true;
+  return hasUrl;
+}
+
+function freezeFields(fields: Readonly<Record<string, unknown>>): boolean {
+  let hasUrl = false;
+  for (const key in fields) if (Object.hasOwn(fields, key) && freezePart(fields[key])) hasUrl = true;
   return hasUrl;
 }
 

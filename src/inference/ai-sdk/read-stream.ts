@@ -1,8 +1,13 @@
-import { aborted, readField, untilAborted } from '../../lib/index.ts';
+import { readField } from '../../lib/index.ts';
+
+interface Piece {
+  readonly done: boolean;
+  readonly value?: unknown;
+}
 
 /** The part of a web stream's reader that is used here. */
 interface StreamReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: unknown }>;
+  read(): Promise<Piece>;
   cancel(reason?: unknown): Promise<void>;
 }
 
@@ -35,12 +40,51 @@ export async function readStream(result: unknown, take: (value: unknown) => unkn
   if (stream === undefined) throw new TypeError('doStream() of the model returned no stream.');
   const reader = stream.getReader();
   try {
-    for (;;) {
-      const next = await untilAborted(reader.read(), signal);
-      if (next === aborted || next.done || signal?.aborted === true) return;
-      take(next.value);
-    }
+    await readAll(reader, take, signal);
   } finally {
     releaseReader(reader);
   }
+}
+
+// One promise and one listener for the whole stream, and nothing made for a piece: a stream has thousands.
+function readAll(reader: StreamReader, take: (value: unknown) => unknown, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isOpen = true;
+    const end = (): void => {
+      isOpen = false;
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const fail = (error: unknown): void => {
+      reject(error);
+      end();
+    };
+    const readNext = (): void => {
+      try {
+        reader.read().then(takePiece, fail);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const takePiece = ({ done, value }: Piece): void => {
+      if (!isOpen) return;
+      if (done || signal?.aborted === true) {
+        end();
+        return;
+      }
+      try {
+        take(value);
+      } catch (error) {
+        fail(error);
+        return;
+      }
+      readNext();
+    };
+    if (signal?.aborted === true) {
+      end();
+      return;
+    }
+    signal?.addEventListener('abort', end, { once: true });
+    readNext();
+  });
 }

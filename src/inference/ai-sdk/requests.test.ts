@@ -27,11 +27,16 @@ interface Asked {
 interface Fake {
   readonly provider?: string;
   readonly version?: 'v3' | 'v4';
+  /** After a call a conversation goes on; after text it may be over. @default 'text' */
+  readonly answersWith?: 'text' | 'call';
   /** Called with what was sent, by the model. */
   readonly onCall?: (sent: Sent) => void;
 }
 
-function openModel({ provider = 'fake', version = 'v4', onCall }: Fake = {}): Asked {
+const text = { type: 'text', text: 'Yes.' };
+const call = { type: 'tool-call', toolCallId: 'next', toolName: 'look', input: '{}' };
+
+function openModel({ provider = 'fake', version = 'v4', answersWith = 'text', onCall }: Fake = {}): Asked {
   const sent: Sent[] = [];
   const fake = {
     specificationVersion: version,
@@ -40,7 +45,7 @@ function openModel({ provider = 'fake', version = 'v4', onCall }: Fake = {}): As
     doGenerate: async (options: Sent) => {
       sent.push(options);
       onCall?.(options);
-      return { content: [{ type: 'text', text: 'Yes.' }], finishReason: { unified: 'stop', raw: undefined }, usage: {}, warnings: [] };
+      return { content: [answersWith === 'text' ? text : call], finishReason: { unified: 'stop', raw: undefined }, usage: {}, warnings: [] };
     },
     doStream: () => Promise.reject(new Error('It does not stream.')),
   };
@@ -111,6 +116,18 @@ describe('the prompts of a growing conversation', () => {
     await send(right);
     const after = await send([...left, ...step(3)]);
     for (const index of [1, 2, 3]) expect(after.prompt[index]).toBe(before.prompt[index]);
+  });
+
+  it('are kept apart for any number of conversations that begin with the same message', async () => {
+    const { send } = openModel({ answersWith: 'call' });
+    const begin = Message.user('Go.');
+    const conversations = Array.from({ length: 40 }, (_, index) => [begin, ...step(index), ...step(100 + index)]);
+    const before: Sent[] = [];
+    for (const conversation of conversations) before.push(await send(conversation));
+    for (const [index, conversation] of conversations.entries()) {
+      const after = await send([...conversation, ...step(200)]);
+      for (const place of [0, 1, 2, 3]) expect(after.prompt[place]).toBe(before[index]?.prompt[place]);
+    }
   });
 
   it('report what was left out with every request', async () => {
@@ -185,12 +202,17 @@ describe('a model that changes what it was sent', () => {
     if (Array.isArray(value) && !Object.isFrozen(value)) value.length = 0;
   }
 
-  it.each(['v3', 'v4'] as const)('does not change the next request (%s)', async (version) => {
+  it.each([
+    ['v3', 'text'],
+    ['v4', 'text'],
+    ['v4', 'call'],
+  ] as const)('does not change the next request (%s, answers with %s)', async (version, answersWith) => {
     const request = { tools, settings, output };
     const show = (sent: Sent): string => JSON.stringify(sent);
-    const clean = show(await openModel({ version }).send(conversation, request));
+    const clean = show(await openModel({ version, answersWith }).send(conversation, request));
     const { send } = openModel({
       version,
+      answersWith,
       onCall: (sent) => {
         seen.push(show(sent));
         spoil(sent);
@@ -205,6 +227,8 @@ describe('a model that changes what it was sent', () => {
     expect(seen[1]).toBe(seen[0]);
     expect(seen[3]).toBe(seen[0]);
     expect(clean).toContain(address);
+    // What is sent is a copy: nothing of the host's own is frozen for it.
+    expect(Object.isFrozen(tools[0]?.inputSchema)).toBe(false);
   });
 
   it('may change its instructions, the last message and the list itself', async () => {
@@ -244,6 +268,8 @@ const anyFile = fc.constantFrom<Part>(
   { type: 'image', data: 'aGk=', mediaType: 'image/png' },
   { type: 'file', id: 'file-1', mediaType: 'application/pdf' },
 );
+// A user has none: it is left out, with a warning.
+const anyReasoning = fc.constantFrom('Hm.', 'Well.').map((text): Part => ({ type: 'reasoning', text }));
 const anyText = fc.constantFrom('', 'Hello.', 'Well?').map((text): Part => ({ type: 'text', text }));
 const anyCall = fc
   .record({ toolCallId: anyId, toolName: anyName, isProviders: fc.boolean(), signature: fc.option(fc.constantFrom('s', 't')) })
@@ -258,7 +284,7 @@ const anyResult = fc
     Message.tool({ toolCallId, toolName, output: file === null ? { type: 'text', value: 'x' } : { type: 'content', parts: [file] } }),
   );
 const anyMessage = fc.oneof(
-  { weight: 2, arbitrary: fc.array(fc.oneof(anyText, anyFile), { maxLength: 2 }).map((parts) => Message.user(parts)) },
+  { weight: 2, arbitrary: fc.array(fc.oneof(anyText, anyFile, anyReasoning), { maxLength: 2 }).map((parts) => Message.user(parts)) },
   { weight: 3, arbitrary: fc.array(fc.oneof(anyText, anyCall), { maxLength: 3 }).map((parts) => Message.assistant(parts)) },
   { weight: 3, arbitrary: anyResult },
   { weight: 1, arbitrary: fc.constantFrom('Be brief.', 'Be kind.').map((text) => Message.system(text)) },
@@ -269,6 +295,7 @@ const anyChange = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('go-back' as const), dropped: fc.nat(6) }) },
 );
 const anyReader = fc.record({
+  answersWith: fc.constantFrom('text', 'call'),
   provider: fc.constantFrom('openai.responses', 'openai.chat', 'anthropic.messages', 'google.generative-ai', 'mistral.chat', 'fake'),
   version: fc.constantFrom('v3', 'v4'),
 });
@@ -292,6 +319,24 @@ describe('whatever the conversation', () => {
         for (const [index, change] of changes.entries()) {
           conversation = apply(conversation, change);
           const messages = [Message.system(`Request ${index}.`), ...conversation];
+          const { prompt, warnings } = await send(messages);
+          const fresh = await openModel(reader).send(messages);
+          expect(prompt).toEqual(fresh.prompt);
+          expect(warnings).toEqual(fresh.warnings);
+        }
+      }),
+    );
+  });
+
+  it('is the same prompt if branches of it are continued in turn', async () => {
+    const anyBranches = fc.array(fc.record({ branch: fc.nat(3), change: anyChange }), { maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(anyReader, fc.array(anyMessage, { maxLength: 4 }), anyBranches, async (reader, begin, turns) => {
+        const { send } = openModel(reader);
+        const branches = Array.from({ length: 4 }, (): readonly Message[] => begin);
+        for (const { branch, change } of turns) {
+          const messages = apply(branches[branch] ?? [], change);
+          branches[branch] = messages;
           const { prompt, warnings } = await send(messages);
           const fresh = await openModel(reader).send(messages);
           expect(prompt).toEqual(fresh.prompt);

@@ -19,15 +19,16 @@ interface SentCall {
 interface Change {
   readonly id: string;
   readonly before: SentCall | undefined;
-  /** The sent id that was taken by this change. */
-  readonly taken: string | undefined;
+  /** The sent id that was converted for this change. */
+  readonly converted: string | undefined;
 }
 
 export class SentCalls {
   readonly #form: IdForm;
   /** By original id. */
   readonly #calls = new Map<string, SentCall>();
-  readonly #taken = new Set<string>();
+  /** Sent ids that were converted from others; an id that is sent as it is counts as taken by its call. */
+  readonly #converted = new Set<string>();
   readonly #changes: Change[] = [];
 
   constructor(form: IdForm) {
@@ -60,10 +61,10 @@ export class SentCalls {
     while (this.#changes.length > mark) {
       const change = this.#changes.pop();
       if (change === undefined) return;
-      const { id, before, taken } = change;
+      const { id, before, converted } = change;
       if (before === undefined) this.#calls.delete(id);
       else this.#calls.set(id, before);
-      if (taken !== undefined) this.#taken.delete(taken);
+      if (converted !== undefined) this.#converted.delete(converted);
     }
   }
 
@@ -71,21 +72,24 @@ export class SentCalls {
     const before = this.#calls.get(id);
     const known = before?.sentId;
     const sentId = known ?? (isProviders ? undefined : this.#chooseId(id));
-    const wanted = sentId ?? id;
-    const taken = known === undefined && !this.#taken.has(wanted) ? wanted : undefined;
+    const converted = known === undefined && sentId !== id ? sentId : undefined;
     this.#calls.set(id, { sentId, metadata });
-    if (taken !== undefined) this.#taken.add(taken);
-    this.#changes.push({ id, before, taken });
-    return wanted;
+    if (converted !== undefined) this.#converted.add(converted);
+    this.#changes.push({ id, before, converted });
+    return sentId ?? id;
+  }
+
+  #isTaken(sentId: string): boolean {
+    const call = this.#calls.get(sentId);
+    return this.#converted.has(sentId) || (call !== undefined && (call.sentId ?? sentId) === sentId);
   }
 
   #chooseId(id: string): string {
     // An id that only the provider has used so far is this one's too.
-    const isOwn = this.#calls.has(id);
-    if (this.#form.isValid(id) && (isOwn || !this.#taken.has(id))) return id;
+    if (this.#form.isValid(id) && (this.#calls.has(id) || !this.#converted.has(id))) return id;
     let attempt = 1;
     let sentId = this.#form.convert(id, attempt);
-    while (this.#taken.has(sentId)) {
+    while (this.#isTaken(sentId)) {
       attempt += 1;
       sentId = this.#form.convert(id, attempt);
     }

@@ -30,10 +30,13 @@ function isMadeUp(total: unknown, raw: unknown, names: readonly string[]): boole
 /** Reads the AI SDK's token counts of a call. */
 export function readUsage(value: unknown): ReportedUsage {
   const { inputTokens, outputTokens, raw } = toFields(value);
-  const [givenInputs, givenOutputs] = [toFields(inputTokens), toFields(outputTokens)];
+  const givenInputs = toFields(inputTokens);
+  const givenOutputs = toFields(outputTokens);
   const inputs: Fields = isMadeUp(givenInputs['total'], raw, inputNames) ? {} : givenInputs;
   const outputs: Fields = isMadeUp(givenOutputs['total'], raw, outputNames) ? {} : givenOutputs;
-  const [cacheRead, cacheWrite, reasoning] = [count(inputs['cacheRead']), count(inputs['cacheWrite']), count(outputs['reasoning'])];
+  const cacheRead = count(inputs['cacheRead']);
+  const cacheWrite = count(inputs['cacheWrite']);
+  const reasoning = count(outputs['reasoning']);
   return {
     input: count(inputs['total']) ?? sum(count(inputs['noCache']), cacheRead, cacheWrite),
     output: count(outputs['total']) ?? sum(count(outputs['text']), reasoning),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
-import type { ModelRequest, OfferedTool, OutputFormat, ToolChoice } from '../index.ts';
+import type { ModelRequest, ModelSettings, OfferedTool, OutputFormat, ToolChoice } from '../index.ts';
 import type { CallOptions } from './language-model-like.ts';
 import type { PromptMessage } from './prompt.ts';
 import { copyPlain, freezePart } from './prompt.ts';
@@ -18,7 +18,9 @@ export class ToolCache {
   readonly #converted = new WeakMap<OfferedTool, OfferedForm>();
 
   convert(tools: readonly OfferedTool[]): readonly OfferedForm[] {
-    return tools.map((tool) => this.#converted.get(tool) ?? this.#add(tool));
+    const forms: OfferedForm[] = [];
+    for (const tool of tools) forms.push(this.#converted.get(tool) ?? this.#add(tool));
+    return forms;
   }
 
   #add(tool: OfferedTool): OfferedForm {
@@ -38,19 +40,27 @@ function toResponseFormat({ schema, name, description }: OutputFormat): JsonObje
   return { type: 'json', schema: copyPlain(schema), ...omitUndefined({ name, description }) };
 }
 
+/** Settings that the AI SDK names or writes in another way; it takes the others as they are. */
+const translated: ReadonlySet<string> = new Set(['toolChoice', 'stop', 'headers', 'providerOptions']);
+
 /** Writes one call in the AI SDK's words. What the model does to it changes nothing of ours. */
 export function toCallOptions(request: ModelRequest, prompt: readonly PromptMessage[], offered: ToolCache): CallOptions {
-  const { tools = [], settings = {}, output, signal } = request;
-  const { toolChoice, stop = [], headers, providerOptions, ...same } = settings;
-  return omitUndefined({
-    prompt,
-    ...same,
-    headers: headers && { ...headers },
-    providerOptions: providerOptions && copyPlain(providerOptions),
-    stopSequences: stop.length === 0 ? undefined : [...stop],
-    tools: tools.length === 0 ? undefined : offered.convert(tools),
-    toolChoice: tools.length === 0 || toolChoice === undefined ? undefined : toToolChoice(toolChoice),
-    responseFormat: output && toResponseFormat(output),
-    abortSignal: signal,
-  });
+  const { tools, settings, output, signal } = request;
+  const options: Record<string, unknown> = { prompt };
+  if (tools !== undefined && tools.length > 0) options['tools'] = offered.convert(tools);
+  if (signal !== undefined) options['abortSignal'] = signal;
+  if (output !== undefined) options['responseFormat'] = toResponseFormat(output);
+  if (settings !== undefined) addSettings(options, settings);
+  return options;
+}
+
+function addSettings(options: Record<string, unknown>, settings: ModelSettings): void {
+  const { toolChoice, stop, headers, providerOptions } = settings;
+  for (const [name, value] of Object.entries<unknown>({ ...settings })) {
+    if (value !== undefined && !translated.has(name)) options[name] = value;
+  }
+  if (headers !== undefined) options['headers'] = { ...headers };
+  if (providerOptions !== undefined) options['providerOptions'] = copyPlain(providerOptions);
+  if (stop !== undefined && stop.length > 0) options['stopSequences'] = [...stop];
+  if (toolChoice !== undefined && options['tools'] !== undefined) options['toolChoice'] = toToolChoice(toolChoice);
 }

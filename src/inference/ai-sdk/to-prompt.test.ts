@@ -14,7 +14,7 @@ interface Written {
 
 function prompt(messages: readonly Message[], { version = 'v4', provider = 'openai.responses' }: Partial<Reader> = {}): Written {
   const warnings: string[] = [];
-  return { prompt: new PromptWriter({ version, provider }).write(messages, (message) => warnings.push(message)), warnings };
+  return { prompt: new PromptWriter({ version, provider }).write(messages, { warn: (message) => warnings.push(message) }), warnings };
 }
 
 describe('a prompt', () => {

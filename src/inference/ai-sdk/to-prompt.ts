@@ -30,17 +30,17 @@ function reviveUrl(data: Json): unknown {
 }
 
 // A provider's own part goes back in the form in which it came, to that provider only.
-function toProviderPart(part: ProviderPart, { provider, warn }: PromptContext): readonly PromptPart[] {
-  if (!isFamily(part.provider, provider)) return [];
+function toProviderPart(part: ProviderPart, { provider, warn }: PromptContext): PromptPart | undefined {
+  if (!isFamily(part.provider, provider)) return undefined;
   const data: Readonly<Record<string, Json>> = isRecord(part.data) ? part.data : {};
   const { type } = data;
   // An approval is asked for by the provider; only the answer to it goes back.
-  if (type === 'tool-approval-request') return [];
+  if (type === 'tool-approval-request') return undefined;
   if (typeof type !== 'string' || !readable.has(type)) {
     warn(`A part of ${part.provider} of the type ${JSON.stringify(type ?? null)} cannot be sent back; it was left out.`);
-    return [];
+    return undefined;
   }
-  return [withOptions({ ...data, type, ...(data['data'] !== undefined && { data: reviveUrl(data['data']) }) }, part.providerMetadata)];
+  return withOptions({ ...data, type, ...(data['data'] !== undefined && { data: reviveUrl(data['data']) }) }, part.providerMetadata);
 }
 
 // Words that are none and carry something for the provider are a piece of the provider's own, such as a reference to a tool.
@@ -112,23 +112,23 @@ function isSilent(part: Part): boolean {
   return part.type === 'text' && part.text === '' && part.providerMetadata === undefined;
 }
 
-function toParts(part: Part, context: PromptContext): readonly PromptPart[] {
+function toPromptPart(part: Part, context: PromptContext): PromptPart | undefined {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return isSilent(part) ? [] : [withOptions({ type: part.type, text: part.text }, part.providerMetadata)];
+      return isSilent(part) ? undefined : withOptions({ type: part.type, text: part.text }, part.providerMetadata);
     case 'image':
     case 'file':
-      return [toFilePart(part, context)];
+      return toFilePart(part, context);
     case 'tool-call':
-      return [toCall(part, context.calls)];
+      return toCall(part, context.calls);
     case 'tool-result':
-      return [toResult(part, context)];
+      return toResult(part, context);
     case 'provider':
       return toProviderPart(part, context);
     case 'source':
       // No provider reads its sources again.
-      return [];
+      return undefined;
     default:
       return assertNever(part);
   }
@@ -143,11 +143,12 @@ const allowedParts: Readonly<Record<'user' | 'assistant' | 'tool', ReadonlySet<P
 function toMessage(message: Message, context: PromptContext): PromptMessage | undefined {
   const { role, providerOptions } = message;
   if (role === 'system' || role === 'developer') return toSystemMessage(message);
-  const content: PromptPart[] = [];
-  for (const part of message.parts) {
-    if (allowedParts[role].has(part.type)) for (const written of toParts(part, context)) content.push(written);
-    else context.warn(`A ${role} message cannot hold a ${part.type} part; it was left out.`);
-  }
+  const written = message.parts.map((part) => {
+    if (allowedParts[role].has(part.type)) return toPromptPart(part, context);
+    context.warn(`A ${role} message cannot hold a ${part.type} part; it was left out.`);
+    return undefined;
+  });
+  const content = written.includes(undefined) ? written.filter((part) => part !== undefined) : (written as PromptPart[]);
   return content.length === 0 ? undefined : withOptions({ role, content }, providerOptions);
 }
 
@@ -162,11 +163,14 @@ function joinResults(messages: readonly PromptMessage[]): PromptMessage | undefi
   const content: PromptPart[] = [];
   for (const message of messages) {
     if (typeof message.content === 'string') continue;
-    const end = message === last ? undefined : message.content.length - 1;
-    for (const [index, part] of message.content.entries()) content.push(index === end ? addOptions(part, message.providerOptions) : part);
+    const options = message === last ? undefined : message.providerOptions;
+    const end = message.content.at(-1);
+    for (const part of message.content) content.push(part === end ? addOptions(part, options) : part);
   }
   return withOptions({ role: 'tool' as const, content }, last.providerOptions);
 }
+
+const isResult = ({ role }: PromptMessage): boolean => role === 'tool';
 
 /** Converts instructions. */
 export function toSystemMessage(message: Message): PromptMessage {
@@ -175,14 +179,19 @@ export function toSystemMessage(message: Message): PromptMessage {
 
 /** Converts one message, or all results of one turn. Returns nothing for a message that says nothing to the provider. */
 export function toPromptMessages(unit: readonly Message[], context: PromptContext): readonly PromptMessage[] {
-  const messages = context.provider.endsWith('.chat') && unit[0]?.isTool() === true ? showFiles(unit) : unit;
+  const [first] = unit;
+  const messages = context.provider.endsWith('.chat') && first?.isTool() === true ? showFiles(unit) : unit;
+  if (messages === unit && unit.length === 1 && first !== undefined) {
+    const only = toMessage(first, context);
+    return only === undefined ? [] : [only];
+  }
   const written: PromptMessage[] = [];
   for (const message of messages) {
     const converted = toMessage(message, context);
     if (converted !== undefined) written.push(converted);
   }
   if (written.length < 2) return written;
-  const results = joinResults(written.filter(({ role }) => role === 'tool'));
-  const others = written.filter(({ role }) => role !== 'tool');
+  const results = joinResults(written.filter(isResult));
+  const others = written.filter((message) => !isResult(message));
   return results === undefined ? others : [results, ...others];
 }
