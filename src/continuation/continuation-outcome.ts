@@ -1,6 +1,7 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { cleanText, DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
+import type { ChangedEvaluations } from './changed-evaluations.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import type { LimitKind } from './continuation-evaluation.ts';
 import { AtLimit, ContinuationEvaluation } from './continuation-evaluation.ts';
@@ -24,8 +25,16 @@ export interface OutcomeFields {
   readonly evaluations: readonly ContinuationEvaluation[];
 }
 
+/** Parts of an outcome whose evaluations are made when they are read. The other parts are those that they add up to. */
+interface ChangedOutcomeFields extends Omit<OutcomeFields, 'evaluations'> {
+  readonly changed: ChangedEvaluations;
+}
+
+/** Returns the evaluations of an outcome that are not made before they are read. */
+export let getChanged: (outcome: Outcome) => ChangedEvaluations | undefined;
+
 /** Resolves evaluations by the truth table. The first one to forbid, request or allow a stop, in that rank, is named. */
-function resolveEvaluations(evaluations: readonly ContinuationEvaluation[]): OutcomeFields {
+export function resolveEvaluations(evaluations: readonly ContinuationEvaluation[]): OutcomeFields {
   let forbidding: ContinuationEvaluation | undefined;
   let requesting: ContinuationEvaluation | undefined;
   let stopping: ContinuationEvaluation | undefined;
@@ -63,6 +72,14 @@ function findDeviation({ decision, resolvedBy, stopReason, evaluations }: Outcom
     : `its evaluations stop with "${resolved.stopReason ?? 'nothing'}", not with "${stopReason ?? 'nothing'}"`;
 }
 
+/** A field that is made when it is first read. Of its own, so that it is compared, copied and listed like the others. */
+const madeWhenRead: PropertyDescriptor = {
+  get(this: Outcome) {
+    return getChanged(this)?.evaluations;
+  },
+  enumerable: true,
+};
+
 class Outcome {
   readonly decision: ContinuationDecision;
   readonly shouldContinue: boolean;
@@ -71,17 +88,27 @@ class Outcome {
   /** Undefined if the run continues. */
   readonly stopReason: StopReason | undefined;
   /** One per criterion, in the order of the criteria, then those given before judging. */
-  readonly evaluations: readonly ContinuationEvaluation[];
+  declare readonly evaluations: readonly ContinuationEvaluation[];
+  readonly #changed: ChangedEvaluations | undefined;
+
+  static {
+    getChanged = (outcome) => outcome.#changed;
+  }
 
   /** `isResolved` is set for parts that were resolved from the evaluations just now, or when they were stored. */
-  constructor(fields: OutcomeFields, isResolved = false) {
-    const contradiction = findContradiction(fields) ?? (isResolved ? undefined : findDeviation(fields));
-    if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
+  constructor(fields: OutcomeFields | ChangedOutcomeFields, isResolved = false) {
     this.decision = fields.decision;
     this.shouldContinue = fields.decision === RequestContinuation;
     this.resolvedBy = fields.resolvedBy;
     this.stopReason = fields.stopReason;
-    this.evaluations = Object.freeze([...fields.evaluations]);
+    if ('changed' in fields) {
+      this.#changed = fields.changed;
+      Object.defineProperty(this, 'evaluations', madeWhenRead);
+    } else {
+      const contradiction = findContradiction(fields) ?? (isResolved ? undefined : findDeviation(fields));
+      if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
+      this.evaluations = Object.freeze([...fields.evaluations]);
+    }
     Object.freeze(this);
   }
 
@@ -206,4 +233,9 @@ interface OutcomeClass extends Omit<typeof Outcome, 'prototype'> {
 
 // Holds, twice, because the constructor refuses a continuing outcome with a stop reason, and a stopping one without.
 const create = (fields: OutcomeFields): ContinuationOutcome => new Outcome(fields, true) as ContinuationOutcome;
+/** Returns an outcome whose evaluations are not made before they are read; the other parts are those that they add up to. */
+export const createChanged = (
+  { decision, resolvedBy, stopReason }: Omit<OutcomeFields, 'evaluations'>,
+  changed: ChangedEvaluations,
+): ContinuationOutcome => new Outcome({ decision, resolvedBy, stopReason, changed }) as ContinuationOutcome;
 export const ContinuationOutcome: OutcomeClass = Outcome as OutcomeClass;

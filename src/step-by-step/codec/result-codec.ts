@@ -4,14 +4,14 @@ import { readOutcome, writeOutcome } from '../../continuation/index.ts';
 import type { ErrorHandlingDecision } from '../../errors/index.ts';
 import { ErrorType } from '../../errors/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, isRecord, omitUndefined, present, readObject } from '../../lib/index.ts';
+import { DamagedDataError, isRecord, omitUndefined, present, readObject, setOwn } from '../../lib/index.ts';
 import { diffFields, withChanges } from '../../serialization/index.ts';
 import type { Step } from '../step.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
 import type { MessageRefs } from './message-refs.ts';
-import type { StepFieldsCodec, StoredStep } from './step-codec.ts';
-import { readStep, writeStep } from './step-codec.ts';
+import type { CommonFields, StepFieldsCodec, StoredStep } from './step-codec.ts';
+import { readCommon, readStep, writeStep } from './step-codec.ts';
 
 /** The codec of the steps' own fields, and the messages that steps refer to. */
 export interface ResultSurroundings<S extends Step> {
@@ -74,6 +74,16 @@ export function writeResults<S extends Step>(
   });
 }
 
+/** Fields of a written result that are not changes of the common ones. */
+const ownFields: readonly string[] = ['id', 'messages', 'timing', 'outcome', 'innerOutcome', 'fields'];
+
+/** Applies the changes of the common fields; returns the very same ones if there are none. */
+function changeCommon(before: JsonObject, item: Readonly<Record<string, unknown>>, path: string): JsonObject {
+  let changes: Record<string, unknown> | undefined;
+  for (const key of Object.keys(item)) if (!ownFields.includes(key)) setOwn((changes ??= {}), key, item[key]);
+  return changes === undefined ? before : withChanges(before, changes, path);
+}
+
 /** Reads results that follow `before`, or that are the first. */
 export function readResults<S extends Step>(
   list: readonly unknown[],
@@ -82,20 +92,27 @@ export function readResults<S extends Step>(
 ): readonly StepResult<S>[] {
   let last = before;
   let shared = writeShared(before, codec);
+  let read: { readonly common: CommonFields; readonly handling: RecordedHandling | undefined } | undefined;
   return list.map((item, index) => {
     const at = `${path}[${index}]`;
     if (!isRecord(item)) throw new DamagedDataError(at, 'expected a result');
-    const { id, messages, timing, outcome, innerOutcome, fields = {}, ...changes } = item;
-    shared = { common: withChanges(shared.common, changes, at), fields: withChanges(shared.fields, fields, `${at}.fields`) };
-    const data = readObject({ ...shared.common, id, messages, timing, fields: shared.fields }, at);
+    const { id, messages, timing, outcome, innerOutcome } = item;
+    const common = changeCommon(shared.common, item, at);
+    const fields = item['fields'] === undefined ? shared.fields : withChanges(shared.fields, item['fields'], `${at}.fields`);
+    if (common !== shared.common) read = undefined;
+    shared = { common, fields };
+    if (read === undefined) {
+      const data = readObject(common, at);
+      read = { common: readCommon(data), handling: data.optionalValue('handling', readHandling) };
+    }
     const lastInner = last && codec.getInnerOutcome?.(last.step);
     const inner = innerOutcome === undefined ? undefined : readOutcome(innerOutcome, `${at}.innerOutcome`, lastInner);
-    const handling = data.optionalValue('handling', readHandling);
-    const step = readStep(data, { step: codec, refs, innerOutcome: inner });
+    const data = readObject({ id, messages, timing, fields }, at);
+    const step = readStep(data, { step: codec, refs, common: read.common, innerOutcome: inner });
     last = new StepResult<S>(step, readOutcome(outcome, `${at}.outcome`, last?.outcome), {
       number: (last?.number ?? 0) + 1,
       timing: data.value('timing', readTiming),
-      handling,
+      handling: read.handling,
     });
     return last;
   });
