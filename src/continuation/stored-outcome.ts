@@ -50,34 +50,50 @@ function writeEvaluation(evaluation: ContinuationEvaluation, before: Continuatio
   return hasReason ? { reason, context: changes } : { context: changes };
 }
 
-/** True if the outcome can be resolved again from its evaluations, and each of these has a name of its own. */
-function canBeResolved({ evaluations, decision, resolvedBy, stopReason }: ContinuationOutcome): boolean {
-  const isRepeated = evaluations.some(({ criterion }, index) => evaluations.some((other, at) => at < index && other.criterion === criterion));
-  if (isRepeated) return false;
+/** The last list of criteria of which each has a name of its own: most outcomes have the same. */
+let lastDistinct: readonly string[] = [];
+
+function haveCriteria({ evaluations }: ContinuationOutcome, names: readonly string[]): boolean {
+  if (evaluations.length !== names.length) return false;
+  for (let index = 0; index < names.length; index += 1) if (evaluations[index]?.criterion !== names[index]) return false;
+  return true;
+}
+
+/** Returns the names of the criteria; undefined if two are the same. */
+function getDistinctNames(outcome: ContinuationOutcome): readonly string[] | undefined {
+  if (haveCriteria(outcome, lastDistinct)) return lastDistinct;
+  const names = getNames(outcome);
+  if (new Set(names).size < names.length) return undefined;
+  lastDistinct = names;
+  return names;
+}
+
+/** True if the outcome is what its evaluations add up to. */
+function isResolved({ evaluations, decision, resolvedBy, stopReason }: ContinuationOutcome): boolean {
   const resolved = resolveEvaluations(evaluations);
   return decision === resolved.decision && resolvedBy === resolved.resolvedBy && stopReason === resolved.stopReason;
 }
 
-const haveSameCriteria = ({ evaluations }: ContinuationOutcome, before: ContinuationOutcome): boolean =>
-  evaluations.length === before.evaluations.length &&
-  evaluations.every(({ criterion }, index) => criterion === before.evaluations[index]?.criterion);
+function writeEvaluations({ evaluations }: ContinuationOutcome, before: ContinuationOutcome | undefined): JsonObject | undefined {
+  let written: Record<string, Json> | undefined;
+  for (let place = 0; place < evaluations.length; place += 1) {
+    const evaluation = evaluations[place];
+    const change = evaluation && writeEvaluation(evaluation, findEvaluation(before, evaluation.criterion, place));
+    if (change !== undefined) setOwn((written ??= {}), evaluation.criterion, change);
+  }
+  return written;
+}
 
 /** Writes an outcome, leaving out what equals the outcome before. An outcome that cannot be resolved again is written as `toJSON()` has it. */
 export function writeOutcome(outcome: ContinuationOutcome, before?: ContinuationOutcome): JsonObject {
-  if (!canBeResolved(outcome)) return outcome.toJSON();
+  const names = getDistinctNames(outcome);
+  if (names === undefined || !isResolved(outcome)) return outcome.toJSON();
   const written: Record<string, Json> = { decision: outcome.decision };
   if (outcome.resolvedBy !== before?.resolvedBy) written['resolvedBy'] = outcome.resolvedBy;
   if (outcome.stopReason !== undefined) written['stopReason'] = outcome.stopReason;
-  if (before === undefined || !haveSameCriteria(outcome, before)) written['criteria'] = getNames(outcome);
-  const evaluations: Record<string, Json> = {};
-  let hasEvaluations = false;
-  for (const [place, evaluation] of outcome.evaluations.entries()) {
-    const change = writeEvaluation(evaluation, findEvaluation(before, evaluation.criterion, place));
-    if (change === undefined) continue;
-    setOwn(evaluations, evaluation.criterion, change);
-    hasEvaluations = true;
-  }
-  if (hasEvaluations) written['evaluations'] = evaluations;
+  if (before === undefined || !haveCriteria(before, names)) written['criteria'] = names;
+  const evaluations = writeEvaluations(outcome, before);
+  if (evaluations !== undefined) written['evaluations'] = evaluations;
   return written;
 }
 
@@ -135,7 +151,7 @@ function readChanges(items: ObjectReader, decisive: readonly ContinuationEvaluat
 function readChanged(data: ObjectReader, items: ObjectReader, before: ContinuationOutcome | undefined): ContinuationOutcome | undefined {
   if (before === undefined || data.has('criteria')) return undefined;
   const earlier = getChanged(before);
-  if (earlier === undefined && !canBeResolved(before)) return undefined;
+  if (earlier === undefined && (getDistinctNames(before) === undefined || !isResolved(before))) return undefined;
   const changes = readChanges(items, earlier?.decisive ?? before.evaluations);
   const changed = new ChangedEvaluations(earlier ?? before.evaluations, changes);
   return createChanged(changes.some(isWhole) ? resolveEvaluations(changed.decisive) : before, changed);

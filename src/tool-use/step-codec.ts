@@ -175,8 +175,7 @@ function readNested(input: unknown, path: string): Readonly<Record<string, Neste
 const encodeOutput = (output: Json, messages: readonly Message[]): JsonObject =>
   jsonEquals(output, parseSaidOutput(messages)) ? { saidOutput: true } : { output };
 
-function encodeExecutions(step: ToolUseStep): readonly JsonObject[] | undefined {
-  if (step.executions.length === 0) return undefined;
+function encodeExecutions(step: ToolUseStep): readonly JsonObject[] {
   const known = collectKnown(step, step.toolCalls);
   return step.executions.map((execution, index) => encodeExecution(execution, known, step.toolCalls[index]));
 }
@@ -193,17 +192,19 @@ const readSaidOutput = (step: Step, fields: ObjectReader): Json | undefined =>
 
 /** Stores the steps of tool use. */
 export const stepCodec: StepFieldsCodec<ToolUseStep> = {
-  encode: (step) =>
-    present({
-      stepType: step.stepType,
-      toolCalls: omitIf(jsonEquals(step.toolCalls, getCalls(step.outputMessages)), step.toolCalls),
-      executions: encodeExecutions(step),
-      answers: step.answers,
-      nested: step.nested,
-      model: step.model,
-      fallbacks: step.fallbacks?.map(({ model, problem }) => ({ model, problem })),
-      ...(step.output !== undefined && encodeOutput(step.output, step.outputMessages)),
-    }),
+  encode: (step) => {
+    const { toolCalls, answers, nested, model, fallbacks, output } = step;
+    const fields: Record<string, unknown> = { stepType: step.stepType };
+    if (!jsonEquals(toolCalls, getCalls(step.outputMessages))) fields['toolCalls'] = toolCalls;
+    if (step.executions.length > 0) fields['executions'] = encodeExecutions(step);
+    if (answers !== undefined) fields['answers'] = answers;
+    if (nested !== undefined) fields['nested'] = nested;
+    if (model !== undefined) fields['model'] = model;
+    if (fallbacks !== undefined) fields['fallbacks'] = fallbacks.map((failed) => ({ model: failed.model, problem: failed.problem }));
+    if (output !== undefined) Object.assign(fields, encodeOutput(output, step.outputMessages));
+    // Holds: a step is made of JSON values only.
+    return fields as JsonObject;
+  },
   decode: (step, fields: ObjectReader) => {
     const toolCalls = fields.optionalArray('toolCalls', readToolCall) ?? getCalls(step.outputMessages);
     const decoded: Draft<ToolUseStep> = {

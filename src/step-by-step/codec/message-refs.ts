@@ -24,13 +24,18 @@ export interface ReferableMessages {
   readonly elsewhere?: readonly JsonObject[];
 }
 
+function indexMessages(messages: readonly Message[]): ReadonlyMap<Message, number> {
+  const places = new Map<Message, number>();
+  for (const [index, message] of messages.entries()) places.set(message, index);
+  return places;
+}
+
 /** Creates references to messages; a message that is none of these is written whole. */
 export function messageRefs({ beside = [], store, elsewhere = [] }: ReferableMessages): MessageRefs {
   let places: ReadonlyMap<Message, number> | undefined;
   let earlier: ReadonlyMap<string, Message> | undefined;
   // Made only when asked for: most steps refer to what is written beside them, and conversations are long.
-  const place = (message: Message): number | undefined =>
-    (places ??= new Map(beside.map((each, index) => [each, index] as const))).get(message);
+  const place = (message: Message): number | undefined => (places ??= indexMessages(beside)).get(message);
   const known = (id: string): Message | undefined =>
     store === undefined ? undefined : (earlier ??= new Map(everyMessage(store).map((each) => [each.id, each] as const))).get(id);
   const find = (id: string): JsonObject | undefined => elsewhere.find((message) => message['id'] === id);

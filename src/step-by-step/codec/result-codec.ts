@@ -3,8 +3,8 @@
 import { readOutcome, writeOutcome } from '../../continuation/index.ts';
 import type { ErrorHandlingDecision } from '../../errors/index.ts';
 import { ErrorType } from '../../errors/index.ts';
-import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, isRecord, omitUndefined, present, readObject, setOwn } from '../../lib/index.ts';
+import type { Json, JsonObject } from '../../lib/index.ts';
+import { DamagedDataError, isRecord, jsonEquals, omitUndefined, present, readObject, setOwn } from '../../lib/index.ts';
 import { diffFields, withChanges } from '../../serialization/index.ts';
 import type { Step } from '../step.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
@@ -40,12 +40,35 @@ function readHandling(input: unknown, path: string): RecordedHandling {
   });
 }
 
+/** True if the common fields of two results are certainly the same. Saves writing them: most steps in a row have the same. */
+function haveSameCommon<S extends Step>(result: StepResult<S>, last: StepResult<S>): boolean {
+  const [step, before] = [result.step, last.step];
+  return (
+    step.finishReason === before.finishReason &&
+    step.hasToolCalls === before.hasToolCalls &&
+    step.participant === before.participant &&
+    step.interrupted === before.interrupted &&
+    step.finalizing === before.finalizing &&
+    step.resumed === before.resumed &&
+    step.cost === before.cost &&
+    result.handling === last.handling &&
+    step.errors.length === 0 &&
+    before.errors.length === 0 &&
+    jsonEquals(step.usage, before.usage)
+  );
+}
+
+const nothingShared: StoredStep = { common: {}, fields: {} };
+
 /** Writes the part of a result of which only changes are stored. */
 function writeShared<S extends Step>(result: StepResult<S> | undefined, codec: StepFieldsCodec<S>): StoredStep {
-  if (result === undefined) return { common: {}, fields: {} };
+  if (result === undefined) return nothingShared;
   const { common, fields } = writeStep(result.step, codec);
-  return { common: present({ ...common, handling: result.handling }), fields };
+  return { common: result.handling === undefined ? common : present({ ...common, handling: result.handling }), fields };
 }
+
+const writeTiming = ({ startedAt, endedAt, activeMs, waitedMs }: StepTiming): JsonObject =>
+  waitedMs === 0 ? { startedAt, endedAt, activeMs } : { startedAt, endedAt, activeMs, waitedMs };
 
 /** Writes results that follow `before`, or that are the first. */
 export function writeResults<S extends Step>(
@@ -56,19 +79,21 @@ export function writeResults<S extends Step>(
   let last = before;
   let lastShared = writeShared(before, codec);
   return Array.from(results, (result) => {
-    const { step, timing } = result;
-    const shared = writeShared(result, codec);
-    const fields = diffFields(lastShared.fields, shared.fields);
-    const inner = codec.getInnerOutcome?.(step);
-    const written = present({
+    const { step } = result;
+    const isSame = last !== undefined && haveSameCommon(result, last);
+    const shared = isSame ? { common: lastShared.common, fields: codec.encode(step) } : writeShared(result, codec);
+    const written: Record<string, Json> = {
       id: step.id,
       messages: step.outputMessages.map((message) => refs.write(message)),
-      timing: present({ ...timing, waitedMs: timing.waitedMs === 0 ? undefined : timing.waitedMs }),
-      ...diffFields(lastShared.common, shared.common),
-      outcome: writeOutcome(result.outcome, last?.outcome),
-      innerOutcome: inner && writeOutcome(inner, last && codec.getInnerOutcome?.(last.step)),
-      fields: Object.keys(fields).length === 0 ? undefined : fields,
-    });
+      timing: writeTiming(result.timing),
+    };
+    // Holds: no common field has one of these names.
+    if (!isSame) Object.assign(written, diffFields(lastShared.common, shared.common));
+    written['outcome'] = writeOutcome(result.outcome, last?.outcome);
+    const inner = codec.getInnerOutcome?.(step);
+    if (inner !== undefined) written['innerOutcome'] = writeOutcome(inner, last && codec.getInnerOutcome?.(last.step));
+    const fields = diffFields(lastShared.fields, shared.fields);
+    if (Object.keys(fields).length > 0) written['fields'] = fields;
     [last, lastShared] = [result, shared];
     return written;
   });

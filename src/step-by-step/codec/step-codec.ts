@@ -21,8 +21,9 @@ export const readCost = (input: unknown, path: string): Cost => {
 };
 
 /** Leaves out the total, which follows from the rest. */
-export function writeUsage({ total: _, ...counts }: Usage): JsonObject {
-  return present(counts);
+export function writeUsage(usage: Usage): JsonObject {
+  const { input, output, cacheRead, cacheWrite, reasoning, unknownCalls } = usage;
+  return present({ input, output, cacheRead, cacheWrite, reasoning, unknownCalls });
 }
 
 /** A step in its stored form, without its id, its messages and outcomes. */
