@@ -10,6 +10,17 @@ export interface CriterionOptions {
   readonly name?: string;
 }
 
+/** An evaluation that is written only when somebody reads it: most are never read. */
+export interface DeferredEvaluation extends Pick<ContinuationEvaluation, 'criterion' | 'decision'> {
+  readonly stopReason?: undefined;
+  readonly atLimit?: undefined;
+  toEvaluation(): ContinuationEvaluation;
+}
+
+/** Returns the evaluation, written if it was deferred. */
+export const toEvaluation = (evaluation: ContinuationEvaluation | DeferredEvaluation): ContinuationEvaluation =>
+  'toEvaluation' in evaluation ? evaluation.toEvaluation() : evaluation;
+
 /** Base of this module's criteria. Their evaluations are known to be well-formed, so judging does not check them at every step. */
 export abstract class BuiltInCriterion<State> implements CanExplainContinuation<State> {
   readonly name: string;
@@ -22,6 +33,11 @@ export abstract class BuiltInCriterion<State> implements CanExplainContinuation<
   }
 
   abstract explain(state: State, findings?: Findings): ContinuationEvaluation;
+
+  /** @internal Explains, or keeps as little as is needed to explain later. Never depends on the state once it has returned. */
+  judge(state: State, findings: Findings): ContinuationEvaluation | DeferredEvaluation {
+    return this.explain(state, findings);
+  }
 
   decide(state: State, findings?: Findings): ContinuationDecision {
     return this.explain(state, findings).decision;

@@ -1,7 +1,8 @@
 import type { ErrorPolicy } from '../errors/index.ts';
 import { describeBrokenText, InvalidArgumentError, isCleanText, isRecord } from '../lib/index.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
-import { ContinuationOutcome } from './continuation-outcome.ts';
+import type { ContinuationOutcome } from './continuation-outcome.ts';
+import { resolveOutcome } from './continuation-outcome.ts';
 import type { CanExplainContinuation, ContinuationCriterion } from './criterion.ts';
 import type { ListedCriterion } from './evaluate-criterion.ts';
 import { evaluateCriterion, parseEvaluation } from './evaluate-criterion.ts';
@@ -56,8 +57,9 @@ export class ContinuationCriteria<State> {
   /** Asks every criterion and resolves the evaluations, those among the findings included. */
   evaluate(state: State, findings: Findings = nothingFound): ContinuationOutcome {
     const evaluations = this.#listed.map((listed) => evaluateCriterion(listed, state, findings));
-    for (const given of findings.evaluations ?? []) evaluations.push(parseEvaluation(getCriterionName(given), given));
-    return ContinuationOutcome.fromEvaluations(evaluations);
+    if (findings.evaluations !== undefined)
+      for (const given of findings.evaluations) evaluations.push(parseEvaluation(getCriterionName(given), given));
+    return resolveOutcome(evaluations);
   }
 
   canContinue(state: State): boolean {

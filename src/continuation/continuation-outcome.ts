@@ -1,6 +1,8 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { cleanText, DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
+import type { DeferredEvaluation } from './built-in-criterion.ts';
+import { toEvaluation } from './built-in-criterion.ts';
 import type { ChangedEvaluations } from './changed-evaluations.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import type { LimitKind } from './continuation-evaluation.ts';
@@ -25,19 +27,22 @@ export interface OutcomeFields {
   readonly evaluations: readonly ContinuationEvaluation[];
 }
 
-/** Parts of an outcome whose evaluations are made when they are read. The other parts are those that they add up to. */
-interface ChangedOutcomeFields extends Omit<OutcomeFields, 'evaluations'> {
-  readonly changed: ChangedEvaluations;
+/** An evaluation as an outcome keeps it. */
+type KeptEvaluation = ContinuationEvaluation | DeferredEvaluation;
+
+/** The parts of an outcome whose evaluations may not be written yet. */
+interface ResolvedFields extends Omit<OutcomeFields, 'evaluations'> {
+  readonly evaluations: readonly KeptEvaluation[];
 }
 
-/** Returns the evaluations of an outcome that are not made before they are read. */
+/** Returns the evaluations of an outcome that was stored as the changes of an earlier one; undefined for others. */
 export let getChanged: (outcome: Outcome) => ChangedEvaluations | undefined;
 
 /** Resolves evaluations by the truth table. The first one to forbid, request or allow a stop, in that rank, is named. */
-export function resolveEvaluations(evaluations: readonly ContinuationEvaluation[]): OutcomeFields {
-  let forbidding: ContinuationEvaluation | undefined;
-  let requesting: ContinuationEvaluation | undefined;
-  let stopping: ContinuationEvaluation | undefined;
+export function resolveEvaluations(evaluations: readonly KeptEvaluation[]): ResolvedFields {
+  let forbidding: KeptEvaluation | undefined;
+  let requesting: KeptEvaluation | undefined;
+  let stopping: KeptEvaluation | undefined;
   for (const evaluation of evaluations) {
     if (evaluation.decision === ForbidContinuation) forbidding ??= evaluation;
     else if (evaluation.decision === RequestContinuation) requesting ??= evaluation;
@@ -53,7 +58,7 @@ export function resolveEvaluations(evaluations: readonly ContinuationEvaluation[
 }
 
 /** Finds parts that do not go together. */
-function findContradiction({ decision, stopReason }: OutcomeFields): string | undefined {
+function findContradiction({ decision, stopReason }: ResolvedFields): string | undefined {
   const shouldContinue = decision === RequestContinuation;
   if (decision === ContinuationDecision.AllowContinuation) return 'an outcome decides request, forbid or stop, never allow';
   if (shouldContinue && stopReason !== undefined) return `a run that continues has no stop reason, but "${stopReason}" was given`;
@@ -62,7 +67,7 @@ function findContradiction({ decision, stopReason }: OutcomeFields): string | un
 }
 
 /** Finds parts that do not follow from the evaluations. */
-function findDeviation({ decision, resolvedBy, stopReason, evaluations }: OutcomeFields): string | undefined {
+function findDeviation({ decision, resolvedBy, stopReason, evaluations }: ResolvedFields): string | undefined {
   if (evaluations.length === 0) return undefined;
   const resolved = resolveEvaluations(evaluations);
   if (decision !== resolved.decision) return `its evaluations add up to "${resolved.decision}", not to "${decision}"`;
@@ -72,15 +77,17 @@ function findDeviation({ decision, resolvedBy, stopReason, evaluations }: Outcom
     : `its evaluations stop with "${resolved.stopReason ?? 'nothing'}", not with "${stopReason ?? 'nothing'}"`;
 }
 
-/** A field that is made when it is first read. Of its own, so that it is compared, copied and listed like the others. */
-const madeWhenRead: PropertyDescriptor = {
-  get(this: Outcome) {
-    return getChanged(this)?.evaluations;
-  },
-  enumerable: true,
-};
+const noLimits: readonly LimitKind[] = Object.freeze([]);
 
 class Outcome {
+  // A field of its own to whoever lists, copies or compares them. One getter for all, so that outcomes have one shape.
+  static readonly #evaluationsField: PropertyDescriptor & ThisType<Outcome> = {
+    enumerable: true,
+    get() {
+      return this.#write();
+    },
+  };
+
   readonly decision: ContinuationDecision;
   readonly shouldContinue: boolean;
   /** The criterion that decided; `aggregate` if all merely allowed. */
@@ -89,32 +96,44 @@ class Outcome {
   readonly stopReason: StopReason | undefined;
   /** One per criterion, in the order of the criteria, then those given before judging. */
   declare readonly evaluations: readonly ContinuationEvaluation[];
+  #kept: readonly KeptEvaluation[];
+  #written: readonly ContinuationEvaluation[] | undefined;
   readonly #changed: ChangedEvaluations | undefined;
 
   static {
     getChanged = (outcome) => outcome.#changed;
   }
 
-  /** `isResolved` is set for parts that were resolved from the evaluations just now, or when they were stored. */
-  constructor(fields: OutcomeFields | ChangedOutcomeFields, isResolved = false) {
+  /**
+   * `isResolved` is set for parts that were resolved from the evaluations just now, or when they were stored. `changed` makes the
+   * evaluations; those given then say only what was decided.
+   */
+  constructor(fields: ResolvedFields, isResolved = false, changed?: ChangedEvaluations) {
+    const contradiction = findContradiction(fields) ?? (isResolved ? undefined : findDeviation(fields));
+    if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
     this.decision = fields.decision;
     this.shouldContinue = fields.decision === RequestContinuation;
     this.resolvedBy = fields.resolvedBy;
     this.stopReason = fields.stopReason;
-    if ('changed' in fields) {
-      this.#changed = fields.changed;
-      Object.defineProperty(this, 'evaluations', madeWhenRead);
-    } else {
-      const contradiction = findContradiction(fields) ?? (isResolved ? undefined : findDeviation(fields));
-      if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
-      this.evaluations = Object.freeze([...fields.evaluations]);
-    }
+    // A copy, unless nobody else has the list.
+    this.#kept = isResolved ? fields.evaluations : [...fields.evaluations];
+    this.#changed = changed;
+    Object.defineProperty(this, 'evaluations', Outcome.#evaluationsField);
     Object.freeze(this);
+  }
+
+  /** Writes the evaluations that were deferred, once. */
+  #write(): readonly ContinuationEvaluation[] {
+    if (this.#written === undefined) {
+      this.#written = this.#changed?.evaluations ?? Object.freeze(this.#kept.map(toEvaluation));
+      this.#kept = this.#written;
+    }
+    return this.#written;
   }
 
   /** Resolves evaluations by the truth table. */
   static fromEvaluations(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
-    return create(resolveEvaluations(evaluations));
+    return resolveOutcome([...evaluations]);
   }
 
   /** The outcome of having no criteria: stop. */
@@ -183,12 +202,15 @@ class Outcome {
 
   /** True if a limit was reached and the next step sums up. */
   get isFinalizing(): boolean {
-    return this.shouldContinue && this.evaluations.some(({ atLimit }) => atLimit === AtLimit.Finalize);
+    if (!this.shouldContinue) return false;
+    // Asked about every step: what was deferred stays so.
+    for (const { atLimit } of this.#kept) if (atLimit === AtLimit.Finalize) return true;
+    return false;
   }
 
   /** Limits that wait for a grant; empty if anything else forbade too. */
   get awaitedGrants(): readonly LimitKind[] {
-    if (!this.isForbidden) return [];
+    if (!this.isForbidden) return noLimits;
     const forbidding = this.evaluations.filter(({ decision }) => decision === ForbidContinuation);
     const limits = forbidding.flatMap(({ limit, atLimit }) => (limit !== undefined && atLimit === AtLimit.Pause ? [limit] : []));
     return limits.length === forbidding.length ? limits : [];
@@ -232,10 +254,14 @@ interface OutcomeClass extends Omit<typeof Outcome, 'prototype'> {
 }
 
 // Holds, twice, because the constructor refuses a continuing outcome with a stop reason, and a stopping one without.
-const create = (fields: OutcomeFields): ContinuationOutcome => new Outcome(fields, true) as ContinuationOutcome;
-/** Returns an outcome whose evaluations are not made before they are read; the other parts are those that they add up to. */
+const create = (fields: ResolvedFields): ContinuationOutcome => new Outcome(fields, true) as ContinuationOutcome;
+/** Resolves evaluations by the truth table. The list is the outcome's from now on. */
+export const resolveOutcome = (evaluations: readonly KeptEvaluation[]): ContinuationOutcome => create(resolveEvaluations(evaluations));
+
+/** Returns an outcome whose evaluations are made when they are read; the other parts are those that they add up to. */
 export const createChanged = (
   { decision, resolvedBy, stopReason }: Omit<OutcomeFields, 'evaluations'>,
   changed: ChangedEvaluations,
-): ContinuationOutcome => new Outcome({ decision, resolvedBy, stopReason, changed }) as ContinuationOutcome;
+): ContinuationOutcome => new Outcome({ decision, resolvedBy, stopReason, evaluations: changed.decisive }, true, changed) as ContinuationOutcome;
+
 export const ContinuationOutcome: OutcomeClass = Outcome as OutcomeClass;

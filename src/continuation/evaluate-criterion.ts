@@ -1,7 +1,8 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { cleanText, isRecord, toCanonical } from '../lib/index.ts';
-import { BuiltInCriterion } from './built-in-criterion.ts';
+import type { DeferredEvaluation } from './built-in-criterion.ts';
+import { BuiltInCriterion, toEvaluation } from './built-in-criterion.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import { isContinuationDecision } from './continuation-decision.ts';
 import { AtLimit, ContinuationEvaluation, LimitKind } from './continuation-evaluation.ts';
@@ -76,11 +77,15 @@ export function parseEvaluation(name: string, given: unknown): ContinuationEvalu
   throw new CriterionFailedError(name, `it returned ${describeAnswer(given)}. Return ${wanted}.`);
 }
 
-function getEvaluation<State>(criterion: ContinuationCriterion<State>, state: State, findings: Findings): ContinuationEvaluation {
+function getEvaluation<State>(
+  criterion: ContinuationCriterion<State>,
+  state: State,
+  findings: Findings,
+): ContinuationEvaluation | DeferredEvaluation {
   if (criterion.explain === undefined) {
     return ContinuationEvaluation.fromDecision(criterion.name, parseDecision(criterion.name, criterion.decide(state, findings)));
   }
-  if (criterion instanceof BuiltInCriterion) return criterion.explain(state, findings);
+  if (criterion instanceof BuiltInCriterion) return criterion.judge(state, findings);
   const evaluation = parseEvaluation(criterion.name, criterion.explain(state, findings));
   if (evaluation.criterion === criterion.name) return evaluation;
   throw new CriterionFailedError(criterion.name, `it returned an evaluation of "${evaluation.criterion}". Use its own name as criterion.`);
@@ -104,10 +109,10 @@ export function evaluateCriterion<State>(
   { criterion, name }: ListedCriterion<State>,
   state: State,
   findings: Findings,
-): ContinuationEvaluation {
+): ContinuationEvaluation | DeferredEvaluation {
   try {
     const evaluation = getEvaluation(criterion, state, findings);
-    return name === criterion.name ? evaluation : renameEvaluation(evaluation, name);
+    return name === criterion.name ? evaluation : renameEvaluation(toEvaluation(evaluation), name);
   } catch (error) {
     if (!(error instanceof CriterionFailedError)) throw new CriterionFailedError(name, classifyError(error).message, error);
     // The error of a nested collection names the criterion in there.

@@ -4,25 +4,30 @@ import { systemClock } from './clock.ts';
 /** Source of ids. Each call returns a new one. */
 export type IdSource = () => string;
 
-// Chance is drawn for many ids at once, and turned into text three digits at a time: ids are made all the time.
-const drawn = new Uint32Array(384);
-let next = 384;
-let digits: readonly string[] = [];
+// Chance is drawn for many ids at once.
+const drawn = new Uint32Array(256);
+let next = drawn.length;
 
-function refill(): void {
-  if (digits.length === 0) digits = Array.from({ length: 4096 }, (_, value) => value.toString(16).padStart(3, '0'));
-  crypto.getRandomValues(drawn);
-  next = 0;
+/** Three hexadecimal digits of each number below 4,096: ids are made all the time. */
+let digits: readonly string[] = [];
+const countsPerTail = 4096;
+
+function drawNumber(): number {
+  if (next === drawn.length) {
+    crypto.getRandomValues(drawn);
+    next = 0;
+  }
+  const number = drawn[next] ?? 0;
+  next += 1;
+  return number;
 }
 
-/** "xxx-yxxx-xxxxxxxxxxxx": 74 random bits with the variant already in place. */
-function randomTail(): string {
-  if (next + 3 > drawn.length) refill();
-  const [one = 0, two = 0, three = 0] = drawn.subarray(next, next + 3);
-  next += 3;
-  const text = (bits: number): string => digits[bits & 0xfff] ?? '';
-  const variant = '89ab'.charAt(one >>> 30);
-  return `${text(one)}-${variant}${text(one >>> 12)}-${text(two)}${text(two >>> 12)}${text(three)}${text(three >>> 12)}`;
+const toHex = (number: number): string => number.toString(16).padStart(8, '0');
+
+/** "-yxxx-xxxxxxxxxxxx": 62 random bits with the variant already in place. */
+function drawTail(): string {
+  const [first, second] = [toHex(((drawNumber() & 0x3fffffff) | 0x80000000) >>> 0), toHex(drawNumber())];
+  return `-${first.slice(0, 4)}-${first.slice(4)}${second}`;
 }
 
 function timeHead(atMs: number): string {
@@ -30,14 +35,28 @@ function timeHead(atMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7`;
 }
 
-/** Makes UUIDv7 ids: they sort by the time of their making, to the millisecond. */
+/**
+ * Makes UUIDv7 ids: the time to the millisecond, a counter within it, and 62 random bits. They sort by the time of their making. The random
+ * bits are drawn again for each millisecond and each time that the counter is used up, so an id can be guessed from its neighbour: an id is
+ * unique, but never a secret.
+ */
 export function createIdSource(clock: Clock = systemClock): IdSource {
-  let [madeAt, head] = [Number.NaN, ''];
+  let [madeAt, head, tail, count] = [Number.NaN, '', '', countsPerTail];
   return () => {
     const now = clock.now();
-    // Many ids are made within a millisecond.
-    if (now !== madeAt) [madeAt, head] = [now, timeHead(now)];
-    return head + randomTail();
+    if (now !== madeAt) {
+      madeAt = now;
+      head = timeHead(now);
+      count = countsPerTail;
+    }
+    if (count === countsPerTail) {
+      if (digits.length === 0) digits = Array.from({ length: countsPerTail }, (_, value) => value.toString(16).padStart(3, '0'));
+      tail = drawTail();
+      count = 0;
+    }
+    const id = `${head}${digits[count] ?? ''}${tail}`;
+    count += 1;
+    return id;
   };
 }
 

@@ -7,6 +7,7 @@ export { cleanText, describeBrokenText, isCleanText } from './clean-text.ts';
 export type { Clock } from './clock.ts';
 export { sleep, systemClock } from './clock.ts';
 export { pluralize } from './counted.ts';
+export { createSecret } from './create-secret.ts';
 export { DamagedDataError } from './damaged-data-error.ts';
 export { describeValue } from './describe-value.ts';
 export { escapePart } from './escape-part.ts';

@@ -110,9 +110,16 @@ export class ActiveRun<State, Context> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(resolve);
       // Any thenable, not only a native promise: a producer returns its own kind.
-      Promise.resolve(work)
-        .finally(() => this.#waiting.delete(resolve))
-        .then(resolve, reject);
+      Promise.resolve(work).then(
+        (value) => {
+          this.#waiting.delete(resolve);
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#waiting.delete(resolve);
+          reject(error as Error);
+        },
+      );
     });
   }
 

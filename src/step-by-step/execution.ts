@@ -130,10 +130,12 @@ export function getJudgingTime({ wallStartedAt, monotonicStartedAt }: Execution,
 export const getLastOutcome = (execution: Execution): ContinuationOutcome | undefined =>
   execution.startOutcome ?? execution.results.last?.outcome;
 
+const noGrants: readonly LimitKind[] = Object.freeze([]);
+
 /** The limits that have to be raised before it can continue. */
 export function getAwaitedGrants(execution: Execution): readonly LimitKind[] {
-  if (execution.pendingStep !== undefined || execution.regranted === true || execution.grantRefused !== undefined) return [];
-  return getLastOutcome(execution)?.awaitedGrants ?? [];
+  if (execution.pendingStep !== undefined || execution.regranted === true || execution.grantRefused !== undefined) return noGrants;
+  return getLastOutcome(execution)?.awaitedGrants ?? noGrants;
 }
 
 export function getStatus(execution: Execution): ExecutionStatus {

@@ -123,6 +123,8 @@ export class AgentStateUpdated extends OrchestratorEvent {
   }
 }
 
+const noMessages: readonly string[] = Object.freeze([]);
+
 export class AgentStepCompleted extends OrchestratorEvent {
   readonly type = 'AgentStepCompleted';
   readonly hasToolCalls: boolean;
@@ -147,7 +149,7 @@ export class AgentStepCompleted extends OrchestratorEvent {
     super(header, orchestrator);
     this.hasToolCalls = step.hasToolCalls === true;
     this.errorCount = step.errors.length;
-    this.errorMessages = step.errors.map(({ message }) => message);
+    this.errorMessages = step.errors.length === 0 ? noMessages : step.errors.map(({ message }) => message);
     this.usage = step.usage;
     if (step.finishReason !== undefined) this.finishReason = step.finishReason;
     if (step.interrupted !== undefined) this.interrupted = step.interrupted;

@@ -55,18 +55,21 @@ export class Loop<State extends RunState, Context> {
   }
 
   /** Takes the next step. Returns the state after it, or undefined if there is nothing to do. */
-  async next(): Promise<State | undefined> {
+  next(): Promise<State | undefined> {
+    // Awaiting nothing would cost every step.
+    const isQuiet = this.#isBegun && !this.#isLeft && this.run.options.between === undefined && canBegin(this.#state);
+    return isQuiet && this.#retryDelayMs === 0 ? this.#takeStep() : this.#nextAfterPause();
+  }
+
+  async #nextAfterPause(): Promise<State | undefined> {
     if (!this.#isBegun) {
       const given = this.#state;
       await this.#begin();
       if (this.#state !== given && !canBegin(this.#state)) return this.#state;
     }
     if (this.#isLeft || !canBegin(this.#state)) return undefined;
-    // Awaiting nothing would cost every step.
-    const isQuiet = this.run.options.between === undefined && this.#retryDelayMs === 0;
-    if (!isQuiet && (await this.#pause())) return undefined;
-    this.#state = await this.#takeStep();
-    return this.#state;
+    if (await this.#pause()) return undefined;
+    return this.#takeStep();
   }
 
   async #begin(): Promise<void> {
@@ -98,6 +101,11 @@ export class Loop<State extends RunState, Context> {
     return true;
   }
 
+  #keep(state: State): State {
+    this.#state = state;
+    return state;
+  }
+
   async #takeStep(): Promise<State> {
     const { process } = this;
     const open = new OpenStep(this, this.#state);
@@ -108,12 +116,12 @@ export class Loop<State extends RunState, Context> {
       const produced = open.finalizing ? markFinalizing(await produceStep(open)) : await produceStep(open);
       if (produced.type === 'forbidden') {
         open.close();
-        return await forbidStep(open);
+        return this.#keep(await forbidStep(open));
       }
       open.ensureStarted();
       if (produced.type === 'waiting') {
         open.close();
-        return await park(open, produced.partial, produced.waits);
+        return this.#keep(await park(open, produced.partial, produced.waits));
       }
       let candidate = buildCandidate(open, produced.step);
       if (process.inspect !== undefined) {
@@ -126,10 +134,10 @@ export class Loop<State extends RunState, Context> {
       const handled = handleFailures(open, candidate);
       const judged = judge(process, handled.candidate);
       const wait = this.#findProviderWait(judged, handled.decided);
-      if (wait !== undefined) return await park(open, judged.candidate.state.execution.judgedStep ?? produced.step, [wait]);
+      if (wait !== undefined) return this.#keep(await park(open, judged.candidate.state.execution.judgedStep ?? produced.step, [wait]));
       const committed = commitStep(open, judged, handled.handling);
       // Awaiting a state that is there would cost every step of a run without a store.
-      return committed instanceof Promise ? await committed : committed;
+      return this.#keep(committed instanceof Promise ? await committed : committed);
     } finally {
       this.#open = undefined;
       this.run.stepTime = undefined;

@@ -33,26 +33,12 @@ interface RunEventsOptions {
   readonly isStored: boolean;
 }
 
-type MutableHeader = { -readonly [Key in keyof EventHeader]: EventHeader[Key] };
-
 export class RunEvents implements OuterEvents {
   /** Receivers of this run's events and of the runs around it. */
   readonly sinks: ReadonlySet<EventSink>;
   readonly sessionId: string;
   readonly #options: RunEventsOptions;
   readonly #isHeardOutside: boolean;
-  /** One header serves all events of the run: an event copies what it needs, and there are many. */
-  readonly #header: MutableHeader = {
-    id: '',
-    seq: 0,
-    at: 0,
-    agentId: '',
-    executionId: '',
-    stepNumber: 0,
-    participant: undefined,
-    agentName: undefined,
-    sessionId: undefined,
-  };
   #seq: number;
   #pieces = 0;
   #uncommitted: BaseEvent[] = [];
@@ -89,11 +75,11 @@ export class RunEvents implements OuterEvents {
     this.#seq -= 1;
   }
 
-  /** Returns the header of the next numbered event; it is valid until the next one is asked for. */
+  /** Returns the header of the next numbered event. */
   nextHeader(subject: EventSubject, at: number = this.#options.clock.now()): EventHeader {
     this.nextSeq();
     this.#pieces = 0;
-    return this.#fillHeader(subject, `${subject.executionId}/${this.#seq}`, at);
+    return this.#createHeader(subject, `${subject.executionId}/${this.#seq}`, at);
   }
 
   /** Emits a numbered event and keeps it for the next commit. */
@@ -105,8 +91,7 @@ export class RunEvents implements OuterEvents {
 
   /** Creates a numbered event and emits it. If it cannot be created, its number is used again. */
   create(subject: EventSubject, make: (header: EventHeader) => BaseEvent): void {
-    // A copy: the maker may keep it.
-    const header = { ...this.nextHeader(subject) };
+    const header = this.nextHeader(subject);
     let event: BaseEvent;
     try {
       event = make(header);
@@ -122,7 +107,7 @@ export class RunEvents implements OuterEvents {
     this.#seq = this.#openOuter?.events.lastSeq ?? this.#seq;
     this.#pieces += 1;
     const id = `${subject.executionId}/${this.#seq}.${this.#pieces}`;
-    this.emitPiece(make({ ...this.#fillHeader(subject, id, this.#options.clock.now()) }));
+    this.emitPiece(make(this.#createHeader(subject, id, this.#options.clock.now())));
   }
 
   emitPiece(event: BaseEvent): void {
@@ -138,7 +123,7 @@ export class RunEvents implements OuterEvents {
   /** Returns the events since the last commit, and starts the list again. */
   takeUncommitted(): readonly BaseEvent[] {
     const events = this.#uncommitted;
-    this.#uncommitted = [];
+    if (events.length > 0) this.#uncommitted = [];
     return events;
   }
 
@@ -168,19 +153,11 @@ export class RunEvents implements OuterEvents {
     if (onEvent !== undefined) notifyListener(onEvent, event, onProblem);
   }
 
-  #fillHeader(subject: EventSubject, id: string, at: number): EventHeader {
-    const header = this.#header;
-    header.id = id;
-    header.seq = this.#seq;
-    header.at = at;
-    header.agentId = subject.agentId;
-    header.executionId = subject.executionId;
-    header.stepNumber = subject.stepNumber;
+  #createHeader(subject: EventSubject, id: string, at: number): EventHeader {
+    const { agentId, parentAgentId, executionId, stepNumber } = subject;
+    const { agentName, outer } = this.#options;
     // Events inside a turn name the participant whose turn it is.
-    header.participant = subject.participant ?? this.#options.outer?.participant;
-    header.parentAgentId = subject.parentAgentId;
-    header.agentName = this.#options.agentName;
-    header.sessionId = this.sessionId;
-    return header;
+    const participant = subject.participant ?? outer?.participant;
+    return { id, seq: this.#seq, at, agentId, parentAgentId, executionId, stepNumber, participant, agentName, sessionId: this.sessionId };
   }
 }

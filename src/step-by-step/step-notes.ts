@@ -14,9 +14,11 @@ import type { Cost, Step } from './step.ts';
 import { addCost } from './step.ts';
 import type { StepNote, StepNotebook } from './step-scope.ts';
 
+const noEvaluations: readonly ContinuationEvaluation[] = Object.freeze([]);
+
 /** The notes of one step. */
 export class StepNotes implements StepNotebook {
-  evaluations: readonly ContinuationEvaluation[] = [];
+  evaluations: readonly ContinuationEvaluation[] = noEvaluations;
   usage: Usage = Usage.none();
   cost: Cost | undefined;
   store: MessageStore | undefined;

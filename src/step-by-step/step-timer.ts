@@ -44,16 +44,15 @@ export class StepTimer implements StepTime {
   readonly clock: Clock;
   readonly startedAt: number;
   readonly #began: number;
-  readonly #waits: Stopwatch;
-  readonly #people: Stopwatch;
+  // Most steps wait for nobody.
+  #waits: Stopwatch | undefined;
+  #people: Stopwatch | undefined;
   readonly #outer: WaitingTime | undefined;
 
   constructor(clock: Clock, outer?: WaitingTime) {
     this.clock = clock;
     this.startedAt = clock.now();
     this.#began = clock.monotonic();
-    this.#waits = new Stopwatch(clock);
-    this.#people = new Stopwatch(clock);
     this.#outer = outer;
   }
 
@@ -62,21 +61,31 @@ export class StepTimer implements StepTime {
   }
 
   get waitedMs(): number {
-    return this.#waits.totalMs;
+    return this.#waits?.totalMs ?? 0;
   }
 
   /** Time that people took, which counts nowhere. */
   get personMs(): number {
-    return this.#people.totalMs;
+    return this.#people?.totalMs ?? 0;
   }
 
   beginWaiting(options: { readonly forPerson?: boolean } = {}): () => void {
-    const leave = (options.forPerson === true ? this.#people : this.#waits).start();
+    const leave = options.forPerson === true ? this.#startPerson() : this.#startWait();
     const leaveOutside = this.#outer?.beginWaiting(options);
     return () => {
       leave();
       leaveOutside?.();
     };
+  }
+
+  #startWait(): () => void {
+    this.#waits ??= new Stopwatch(this.clock);
+    return this.#waits.start();
+  }
+
+  #startPerson(): () => void {
+    this.#people ??= new Stopwatch(this.clock);
+    return this.#people.start();
   }
 
   /** Returns the same effects, whose sleeps count as waiting; once the step is over, nothing starts any more. */
@@ -85,7 +94,7 @@ export class StepTimer implements StepTime {
       run: (key, work, options) => (isOver() ? Promise.resolve(createCancelledEffect()) : effects.run(key, work, options)),
       sleep: async (key, ms) => {
         if (isOver()) return createCancelledEffect();
-        const leave = this.#waits.start();
+        const leave = this.#startWait();
         try {
           return await effects.sleep(key, ms);
         } finally {

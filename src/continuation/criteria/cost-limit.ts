@@ -1,5 +1,5 @@
 import { LimitKind } from '../continuation-evaluation.ts';
-import type { Comparison, LimitOptions } from './limit.ts';
+import type { LimitOptions, LimitReading, LimitText } from './limit.ts';
 import { assertCount, assertLimit, countCalls, LimitCriterion } from './limit.ts';
 
 /** Cost of calls so far, as far as it is known. */
@@ -23,16 +23,15 @@ export class CostLimit<State> extends LimitCriterion<State> {
     this.#cost = cost;
   }
 
-  protected override compare(state: State): Comparison {
+  protected override read(state: State): LimitReading {
     const { usd, unknownCalls = 0 } = this.#cost(state) ?? { usd: 0 };
-    const currentUsd = assertCount('the cost', usd);
-    const maxUsd = this.raise(this.maxUsd, state);
-    const unknown = unknownCalls === 0 ? '' : `; the cost of ${countCalls(unknownCalls)} is not known`;
+    return { used: assertCount('the cost', usd), max: this.raise(this.maxUsd, state), unknownCalls };
+  }
+
+  protected override describe({ used: currentUsd, max: maxUsd, unknownCalls = 0 }: LimitReading): LimitText {
     return {
-      isReached: currentUsd >= maxUsd,
       reason: `${roundUsd(currentUsd)} of ${roundUsd(maxUsd)} US dollars spent`,
-      note: unknown,
-      max: maxUsd,
+      note: unknownCalls === 0 ? '' : `; the cost of ${countCalls(unknownCalls)} is not known`,
       context: { currentUsd, maxUsd, ...(unknownCalls > 0 && { unknownCalls }) },
     };
   }

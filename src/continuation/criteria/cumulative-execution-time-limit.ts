@@ -1,5 +1,5 @@
 import { LimitKind } from '../continuation-evaluation.ts';
-import type { Comparison, LimitOptions } from './limit.ts';
+import type { LimitOptions, LimitReading, LimitText } from './limit.ts';
 import { assertCount, assertLimit, LimitCriterion, toTenths } from './limit.ts';
 
 /** Forbids once the allowed time was spent in steps. A pause does not reset it; waiting does not count. */
@@ -18,10 +18,12 @@ export class CumulativeExecutionTimeLimit<State> extends LimitCriterion<State> {
     return (this.raise(this.maxSeconds, state) - this.#cumulativeSeconds(state)) * 1000;
   }
 
-  protected override compare(state: State): Comparison {
-    const cumulativeSeconds = assertCount('the active time', this.#cumulativeSeconds(state));
-    const maxSeconds = this.raise(this.maxSeconds, state);
+  protected override read(state: State): LimitReading {
+    return { used: assertCount('the active time', this.#cumulativeSeconds(state)), max: this.raise(this.maxSeconds, state) };
+  }
+
+  protected override describe({ used: cumulativeSeconds, max: maxSeconds }: LimitReading): LimitText {
     const reason = `${toTenths(cumulativeSeconds)} s of ${maxSeconds} s of active time used`;
-    return { isReached: cumulativeSeconds >= maxSeconds, reason, max: maxSeconds, context: { cumulativeSeconds, maxSeconds } };
+    return { reason, context: { cumulativeSeconds, maxSeconds } };
   }
 }

@@ -1,6 +1,6 @@
 import { LimitKind } from '../continuation-evaluation.ts';
 import type { Findings } from '../findings.ts';
-import type { Comparison, LimitOptions } from './limit.ts';
+import type { LimitOptions, LimitReading, LimitText } from './limit.ts';
 import { assertCount, assertLimit, LimitCriterion, toTenths } from './limit.ts';
 
 /**
@@ -23,12 +23,13 @@ export class ExecutionTimeLimit<State> extends LimitCriterion<State> {
     return this.raise(this.maxSeconds, state) * 1000 - this.#getElapsedMs(state, findings);
   }
 
-  protected override compare(state: State, findings: Findings): Comparison {
-    const elapsedMs = this.#getElapsedMs(state, findings);
-    const elapsedSeconds = elapsedMs / 1000;
-    const maxSeconds = this.raise(this.maxSeconds, state);
+  protected override read(state: State, findings: Findings): LimitReading {
+    return { used: this.#getElapsedMs(state, findings) / 1000, max: this.raise(this.maxSeconds, state) };
+  }
+
+  protected override describe({ used: elapsedSeconds, max: maxSeconds }: LimitReading): LimitText {
     const reason = `${toTenths(elapsedSeconds)} s of ${maxSeconds} s of run time used`;
-    return { isReached: elapsedMs >= maxSeconds * 1000, reason, max: maxSeconds, context: { elapsedSeconds, maxSeconds } };
+    return { reason, context: { elapsedSeconds, maxSeconds } };
   }
 
   #getElapsedMs(state: State, { now }: Findings): number {

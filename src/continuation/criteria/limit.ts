@@ -1,7 +1,7 @@
 import { describeGrants } from '../describe-evaluation.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
-import type { CriterionOptions } from '../built-in-criterion.ts';
+import type { CriterionOptions, DeferredEvaluation } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { LimitKind } from '../continuation-evaluation.ts';
@@ -39,16 +39,51 @@ export interface LimitOptions<State> extends CriterionOptions {
   readonly onLimit?: (state: State, findings: Findings) => AtLimit;
 }
 
-/** A limit compared with its count. */
-export interface Comparison {
-  readonly isReached: boolean;
+/** The two numbers that a limit compares. */
+export interface LimitReading {
+  readonly used: number;
+  /** The limit, with the grants on top of it. */
+  readonly max: number;
+  /** Calls that could not be counted. */
+  readonly unknownCalls?: number;
+}
+
+/** A reading in words, with its numbers under the names of its criterion. */
+export interface LimitText {
   /** The two numbers: `4 of 4 steps used`. */
   readonly reason: string;
   /** Text about calls that could not be counted. */
   readonly note?: string;
-  /** The limit that was compared, with the grants on top of it. */
-  readonly max: number;
   readonly context: JsonObject;
+}
+
+/** The evaluation of a limit that was not reached, as its numbers. */
+class UnreachedLimit<State> implements DeferredEvaluation {
+  declare readonly stopReason?: undefined;
+  declare readonly atLimit?: undefined;
+  readonly #limit: LimitCriterion<State>;
+  readonly #used: number;
+  readonly #max: number;
+  readonly #unknownCalls: number;
+
+  constructor(limit: LimitCriterion<State>, { used, max, unknownCalls = 0 }: LimitReading) {
+    this.#limit = limit;
+    this.#used = used;
+    this.#max = max;
+    this.#unknownCalls = unknownCalls;
+  }
+
+  get criterion(): string {
+    return this.#limit.name;
+  }
+
+  get decision(): ContinuationDecision {
+    return ContinuationDecision.AllowContinuation;
+  }
+
+  toEvaluation(): ContinuationEvaluation {
+    return this.#limit.allow({ used: this.#used, max: this.#max, unknownCalls: this.#unknownCalls });
+  }
 }
 
 /** Base of the limits: they allow below the limit and forbid at or above it. */
@@ -61,11 +96,35 @@ export abstract class LimitCriterion<State> extends BuiltInCriterion<State> {
     this.#options = options;
   }
 
-  protected abstract compare(state: State, findings: Findings): Comparison;
+  /** Reads the numbers from a state. */
+  protected abstract read(state: State, findings: Findings): LimitReading;
+
+  /** Describes the numbers. */
+  protected abstract describe(reading: LimitReading): LimitText;
+
+  // Below the limit, which is where most steps are, only the numbers are kept.
+  override judge(state: State, findings: Findings): ContinuationEvaluation | DeferredEvaluation {
+    // Of a class that explains in its own way, the explanation counts.
+    if (this.explain !== LimitCriterion.prototype.explain) return this.explain(state, findings);
+    const reading = this.read(state, findings);
+    const isPlain = reading.used < reading.max && this.#readGrants(state) === undefined;
+    return isPlain ? new UnreachedLimit(this, reading) : this.explain(state, findings);
+  }
+
+  /** @internal Writes the evaluation of a limit that was not reached and not raised. */
+  allow(reading: LimitReading): ContinuationEvaluation {
+    const { reason, note = '', context } = this.describe(reading);
+    const { name: criterion, limit } = this;
+    const decision = ContinuationDecision.AllowContinuation;
+    return new ContinuationEvaluation({ criterion, decision, reason: `${reason}${note}`, limit, context });
+  }
 
   override explain(state: State, findings: Findings = {}): ContinuationEvaluation {
     const { name: criterion, limit } = this;
-    const { isReached, reason: numbers, note = '', max, context: compared } = this.compare(state, findings);
+    const reading = this.read(state, findings);
+    const { used, max } = reading;
+    const { reason: numbers, note = '', context: compared } = this.describe(reading);
+    const isReached = used >= max;
     const { AllowContinuation, ForbidContinuation } = ContinuationDecision;
     const grants = this.#readGrants(state);
     const raised = grants === undefined ? '' : ` (${describeGrants({ max, ...grants })})`;

@@ -1,5 +1,5 @@
 import { LimitKind } from '../continuation-evaluation.ts';
-import type { Comparison, LimitOptions } from './limit.ts';
+import type { LimitOptions, LimitReading, LimitText } from './limit.ts';
 import { assertCount, assertLimit, LimitCriterion } from './limit.ts';
 
 /** Forbids once the allowed number of steps is taken. 0 refuses to start. */
@@ -14,10 +14,11 @@ export class StepsLimit<State> extends LimitCriterion<State> {
     this.#stepCount = stepCount;
   }
 
-  protected override compare(state: State): Comparison {
-    const currentSteps = assertCount('the step count', this.#stepCount(state));
-    const maxSteps = this.raise(this.maxSteps, state);
-    const reason = `${currentSteps} of ${maxSteps} steps used`;
-    return { isReached: currentSteps >= maxSteps, reason, max: maxSteps, context: { currentSteps, maxSteps } };
+  protected override read(state: State): LimitReading {
+    return { used: assertCount('the step count', this.#stepCount(state)), max: this.raise(this.maxSteps, state) };
+  }
+
+  protected override describe({ used: currentSteps, max: maxSteps }: LimitReading): LimitText {
+    return { reason: `${currentSteps} of ${maxSteps} steps used`, context: { currentSteps, maxSteps } };
   }
 }

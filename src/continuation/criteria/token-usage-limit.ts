@@ -1,6 +1,6 @@
 import type { Usage } from '../../messages/index.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
-import type { Comparison, LimitOptions } from './limit.ts';
+import type { LimitOptions, LimitReading, LimitText } from './limit.ts';
 import { assertCount, assertLimit, countCalls, LimitCriterion } from './limit.ts';
 
 /** Forbids once the allowed tokens are used. Judged after a step, so the last step may overshoot. */
@@ -15,17 +15,17 @@ export class TokenUsageLimit<State> extends LimitCriterion<State> {
     this.#usage = usage;
   }
 
-  protected override compare(state: State): Comparison {
+  protected override read(state: State): LimitReading {
     const usage = this.#usage(state);
-    const [total, unknownCalls] = typeof usage === 'number' ? [usage, 0] : [usage.total, usage.unknownCalls ?? 0];
-    const currentUsage = assertCount('the token usage', total);
-    const maxTokens = this.raise(this.maxTokens, state);
-    const unknown = unknownCalls === 0 ? '' : `; ${countCalls(unknownCalls)} reported no usage`;
+    const total = typeof usage === 'number' ? usage : usage.total;
+    const unknownCalls = typeof usage === 'number' ? 0 : (usage.unknownCalls ?? 0);
+    return { used: assertCount('the token usage', total), max: this.raise(this.maxTokens, state), unknownCalls };
+  }
+
+  protected override describe({ used: currentUsage, max: maxTokens, unknownCalls = 0 }: LimitReading): LimitText {
     return {
-      isReached: currentUsage >= maxTokens,
       reason: `${currentUsage} of ${maxTokens} tokens used`,
-      note: unknown,
-      max: maxTokens,
+      note: unknownCalls === 0 ? '' : `; ${countCalls(unknownCalls)} reported no usage`,
       context: { currentUsage, maxTokens, ...(unknownCalls > 0 && { unknownCalls }) },
     };
   }

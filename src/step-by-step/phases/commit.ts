@@ -97,12 +97,14 @@ export function createStepEvents<State extends RunState, Context>(
   if (result === undefined) return [];
   const { name: orchestrator } = process;
   const { step, outcome, handling } = result;
-  const events: BaseEvent[] = [
-    ...(process.eventsOf?.(step, next) ?? []),
+  const events: BaseEvent[] = [];
+  const own = process.eventsOf?.(step, next);
+  if (own !== undefined && own.length > 0) events.push(...own);
+  events.push(
     new ContinuationEvaluated(next(), orchestrator, outcome, step.errors),
     createUpdate(execution, orchestrator, next),
     new AgentStepCompleted(next(), orchestrator, result),
-  ];
+  );
   if (!Usage.isNone(step.usage)) events.push(new TokenUsageReported(next(), orchestrator, step.usage));
   if (outcome.shouldContinue && handling?.delayMs !== undefined && handling.delayMs > 0) {
     const { delayMs, errorType, consecutiveFailures: failures } = handling;
@@ -195,10 +197,10 @@ export function commitStep<State extends RunState, Context>(
   if (hasEnded(recorded)) emitBeforeEnd(open, subject);
   const next = (): EventHeader => run.events.nextHeader(subject, endedAt);
   const events = createStepEvents(process, recorded, next);
-  const ending = outcome.shouldContinue ? [] : createEndEvents(recorded, process.name, next);
+  const all = outcome.shouldContinue ? events : [...events, ...createEndEvents(recorded, process.name, next)];
   run.outer?.budget.spend(getSpent(open, candidate.state));
   const state = candidate.state.evolve({ execution: recorded, lastSeq: run.events.lastSeq });
-  return commitAndObserve(open, { state, events: ending.length === 0 ? events : [...events, ...ending], result });
+  return commitAndObserve(open, { state, events: all, result });
 }
 
 const getArgs = (wait: Wait): Json => ('args' in wait ? wait.args : null);

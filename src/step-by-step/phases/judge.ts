@@ -78,10 +78,11 @@ export function buildCandidate<State extends RunState, Context>(
 
 /** Both lists as one; undefined if there is nothing in them. */
 export function joinEvaluations(
-  first: readonly ContinuationEvaluation[] = [],
-  second: readonly ContinuationEvaluation[] = [],
+  first: readonly ContinuationEvaluation[] | undefined,
+  second: readonly ContinuationEvaluation[] | undefined,
 ): readonly ContinuationEvaluation[] | undefined {
-  return first.length + second.length === 0 ? undefined : [...first, ...second];
+  const count = (first?.length ?? 0) + (second?.length ?? 0);
+  return count === 0 ? undefined : [...(first ?? []), ...(second ?? [])];
 }
 
 /** Spending of a state since the one before the step, without what the run around this one knows already. */

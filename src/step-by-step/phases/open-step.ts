@@ -25,6 +25,7 @@ import type { ProcessRun } from './process-run.ts';
 type Subject = { -readonly [Key in keyof EventSubject]: EventSubject[Key] };
 
 const noTools: readonly string[] = [];
+const nothingSpent: Spent = Object.freeze({ usage: Usage.none() });
 
 /** The end of a run, as one of its steps sees it. Once the step is over, a renewed run does not revive it. */
 class OpenStepControl implements StepControl {
@@ -71,7 +72,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   readonly notes: StepNotes;
   readonly control: OpenStepControl;
   /** The part of the spending that the run around this one knows already. */
-  passedOn: Spent = { usage: Usage.none() };
+  passedOn: Spent = nothingSpent;
   /** True if a process ended in this step before. */
   isResumed = false;
   #effects: Effects | undefined;
@@ -148,9 +149,9 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     if (this.#isStarted) return;
     this.#isStarted = true;
     const { events } = this.run;
-    const resumption = this.run.takeResumed();
-    this.isResumed = resumption.resumed;
-    const facts = { messageCount: this.state.messages.length, ...resumption, tools: this.process.toolNames ?? noTools };
+    const { resumed, attempt } = this.run.takeResumed();
+    this.isResumed = resumed;
+    const facts = { messageCount: this.state.messages.length, resumed, attempt, tools: this.process.toolNames ?? noTools };
     events.emit(new AgentStepStarted(events.nextHeader(this.subject, at), this.process.name, facts));
   }
 

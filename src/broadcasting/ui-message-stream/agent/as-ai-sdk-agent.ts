@@ -4,7 +4,7 @@
 import type { Agent as AiAgent, ToolLoopAgent, ToolSet as AiToolSet } from 'ai';
 import type { Agent } from '../../../agent/index.ts';
 import type { ProblemReporter } from '../../../events/index.ts';
-import { checkKeys, systemIds } from '../../../lib/index.ts';
+import { checkKeys, createSecret } from '../../../lib/index.ts';
 import type { Tools } from '../../../tools/index.ts';
 import { createReporter } from '../../http/index.ts';
 import type { AiSdkToolSet } from './ai-sdk-tool-set.ts';
@@ -31,7 +31,7 @@ type OptionArgs<Context> = unknown extends Context
 
 function createAiSdkAgent(agent: Agent, options: AiSdkAgentOptions): AiAgent<never, AiToolSet> {
   checkKeys('asAiSdkAgent()', options, ['context', 'approvalSecret', 'onProblem']);
-  const { context, approvalSecret = `${systemIds()}${systemIds()}` } = options;
+  const { context, approvalSecret = createSecret() } = options;
   const report = createReporter(options.onProblem);
   const createLoop = async (onError?: (event: { error: unknown }) => void): Promise<ToolLoopAgent<never, AiToolSet>> => {
     // Only whoever calls this agent needs the package.
