@@ -39,8 +39,8 @@ const laterPatches: Readonly<Record<string, Patch>> = {
   },
   entry: {
     file: 'sessions/embedded/session-log.ts',
-    find: 'const text = JSON.stringify(whole);',
-    replace: `const text = JSON.stringify({ ${addedField}: 'entry', ...whole });`,
+    find: 'const text = writeBody(whole);',
+    replace: `const text = writeBody({ ${addedField}: 'entry', ...whole });`,
   },
   event: {
     file: 'sessions/core/stored-events.ts',

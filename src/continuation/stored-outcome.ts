@@ -76,10 +76,11 @@ function isResolved({ evaluations, decision, resolvedBy, stopReason }: Continuat
 
 function writeEvaluations({ evaluations }: ContinuationOutcome, before: ContinuationOutcome | undefined): JsonObject | undefined {
   let written: Record<string, Json> | undefined;
-  for (let place = 0; place < evaluations.length; place += 1) {
-    const evaluation = evaluations[place];
-    const change = evaluation && writeEvaluation(evaluation, findEvaluation(before, evaluation.criterion, place));
+  let place = 0;
+  for (const evaluation of evaluations) {
+    const change = writeEvaluation(evaluation, findEvaluation(before, evaluation.criterion, place));
     if (change !== undefined) setOwn((written ??= {}), evaluation.criterion, change);
+    place += 1;
   }
   return written;
 }
@@ -137,7 +138,10 @@ function readWhole(data: ObjectReader, items: ObjectReader, before: Continuation
 const toUnnamedError = ({ path }: ObjectReader, name: string): DamagedDataError =>
   new DamagedDataError(`${path}.${name}`, 'expected a criterion that is named');
 
-function readChanges(items: ObjectReader, decisive: readonly ContinuationEvaluation[]): readonly (EvaluationChange | ContinuationEvaluation)[] {
+function readChanges(
+  items: ObjectReader,
+  decisive: readonly ContinuationEvaluation[],
+): readonly (EvaluationChange | ContinuationEvaluation)[] {
   const changes: (EvaluationChange | ContinuationEvaluation)[] = [];
   for (const name of Object.keys(items.raw)) {
     if (!decisive.some(({ criterion }) => criterion === name)) throw toUnnamedError(items, name);

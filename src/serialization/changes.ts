@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import { DamagedDataError, InvalidArgumentError, isRecord, jsonEquals, readArray, readString, setOwn } from '../lib/index.ts';
 
 /** Key of the list of removed fields. No field of ours has this name. */
-const goneKey = '-';
+export const goneKey = '-';
 
 /** The fields of `after` that are not in `before`, or not the same. */
 export function diffFields(before: JsonObject, after: JsonObject): JsonObject {

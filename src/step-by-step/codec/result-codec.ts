@@ -5,7 +5,7 @@ import type { ErrorHandlingDecision } from '../../errors/index.ts';
 import { ErrorType } from '../../errors/index.ts';
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, isRecord, jsonEquals, omitUndefined, present, readObject, setOwn } from '../../lib/index.ts';
-import { diffFields, withChanges } from '../../serialization/index.ts';
+import { diffFields, goneKey, withChanges } from '../../serialization/index.ts';
 import type { Step } from '../step.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
@@ -17,6 +17,8 @@ import { readCommon, readStep, writeStep } from './step-codec.ts';
 export interface ResultSurroundings<S extends Step> {
   readonly step: StepFieldsCodec<S>;
   readonly refs: MessageRefs;
+  /** Texts of lists that are read later, if the state was written in lines. */
+  readonly lines?: readonly string[] | undefined;
 }
 
 function readTiming(input: unknown, path: string): StepTiming {
@@ -70,15 +72,51 @@ function writeShared<S extends Step>(result: StepResult<S> | undefined, codec: S
 const writeTiming = ({ startedAt, endedAt, activeMs, waitedMs }: StepTiming): JsonObject =>
   waitedMs === 0 ? { startedAt, endedAt, activeMs } : { startedAt, endedAt, activeMs, waitedMs };
 
+/** Lists the fields that the result before has and this one has not. */
+function withGone(before: JsonObject, after: JsonObject): JsonObject {
+  return { ...after, ...omitUndefined({ [goneKey]: diffFields(before, after)[goneKey] }) };
+}
+
+/** Writes a result so that it is read the same after the one before it and without that. */
+function writeWhole<S extends Step>(
+  { step, outcome, timing, handling }: StepResult<S>,
+  { step: codec, refs }: ResultSurroundings<S>,
+  before: StoredStep,
+): JsonObject {
+  const { common, fields } = writeStep(step, codec);
+  const inner = codec.getInnerOutcome?.(step);
+  return present({
+    id: step.id,
+    messages: step.outputMessages.map((message) => refs.write(message)),
+    timing: writeTiming(timing),
+    ...withGone(before.common, present({ ...common, handling })),
+    outcome: writeOutcome(outcome),
+    innerOutcome: inner && writeOutcome(inner),
+    fields: withGone(before.fields, fields),
+  });
+}
+
+interface WriteResultsOptions<S extends Step> {
+  /** The result before them. */
+  readonly before?: StepResult<S> | undefined;
+  /** True if the first of them has to be read without the one before it. */
+  readonly isWhole?: boolean;
+}
+
 /** Writes results that follow `before`, or that are the first. */
 export function writeResults<S extends Step>(
   results: Iterable<StepResult<S>>,
   { step: codec, refs }: ResultSurroundings<S>,
-  before: StepResult<S> | undefined,
+  { before, isWhole = false }: WriteResultsOptions<S> = {},
 ): readonly JsonObject[] {
   let last = before;
   let lastShared = writeShared(before, codec);
   return Array.from(results, (result) => {
+    if (isWhole && last === before) {
+      const written = writeWhole(result, { step: codec, refs }, lastShared);
+      [last, lastShared] = [result, writeShared(result, codec)];
+      return written;
+    }
     const { step } = result;
     const isSame = last !== undefined && haveSameCommon(result, last);
     const shared = isSame ? { common: lastShared.common, fields: codec.encode(step) } : writeShared(result, codec);
@@ -109,11 +147,17 @@ function changeCommon(before: JsonObject, item: Readonly<Record<string, unknown>
   return changes === undefined ? before : withChanges(before, changes, path);
 }
 
+interface ReadResultsOptions<S extends Step> extends ResultSurroundings<S> {
+  readonly before: StepResult<S> | undefined;
+  /** Number of results that stand before them and are not read now. */
+  readonly skipped?: number;
+}
+
 /** Reads results that follow `before`, or that are the first. */
 export function readResults<S extends Step>(
   list: readonly unknown[],
   path: string,
-  { before, step: codec, refs }: ResultSurroundings<S> & { readonly before: StepResult<S> | undefined },
+  { before, step: codec, refs, skipped = 0 }: ReadResultsOptions<S>,
 ): readonly StepResult<S>[] {
   let last = before;
   let shared = writeShared(before, codec);
@@ -135,7 +179,7 @@ export function readResults<S extends Step>(
     const data = readObject({ id, messages, timing, fields }, at);
     const step = readStep(data, { step: codec, refs, common: read.common, innerOutcome: inner });
     last = new StepResult<S>(step, readOutcome(outcome, `${at}.outcome`, last?.outcome), {
-      number: (last?.number ?? 0) + 1,
+      number: (last?.number ?? skipped) + 1,
       timing: data.value('timing', readTiming),
       handling: read.handling,
     });
