@@ -44,8 +44,8 @@ const laterPatches: Readonly<Record<string, Patch>> = {
   },
   event: {
     file: 'sessions/core/stored-events.ts',
-    find: '({ ...toStored(event, records, related), ...hidden })',
-    replace: `({ ${addedField}: 'event', ...toStored(event, records, related), ...hidden })`,
+    find: 'all.map((event) => toStored(event, context))',
+    replace: `all.map((event) => ({ ${addedField}: 'event', ...toStored(event, context) }))`,
   },
   // Its value changes with every step.
   state: {

@@ -11,7 +11,7 @@ import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
 import type { MessageRefs } from './message-refs.ts';
 import type { CommonFields, StepFieldsCodec, StoredStep } from './step-codec.ts';
-import { readCommon, readStep, writeStep } from './step-codec.ts';
+import { readCommon, readStep, writeStepCommon } from './step-codec.ts';
 
 /** The codec of the steps' own fields, and the messages that steps refer to. */
 export interface ResultSurroundings<S extends Step> {
@@ -60,13 +60,11 @@ function haveSameCommon<S extends Step>(result: StepResult<S>, last: StepResult<
   );
 }
 
-const nothingShared: StoredStep = { common: {}, fields: {} };
-
-/** Writes the part of a result of which only changes are stored. */
-function writeShared<S extends Step>(result: StepResult<S> | undefined, codec: StepFieldsCodec<S>): StoredStep {
-  if (result === undefined) return nothingShared;
-  const { common, fields } = writeStep(result.step, codec);
-  return { common: result.handling === undefined ? common : present({ ...common, handling: result.handling }), fields };
+/** Writes the common fields of a result, of which only changes are stored. */
+function writeCommon(result: StepResult | undefined): JsonObject {
+  if (result === undefined) return {};
+  const common = writeStepCommon(result.step);
+  return result.handling === undefined ? common : present({ ...common, handling: result.handling });
 }
 
 const writeTiming = ({ startedAt, endedAt, activeMs, waitedMs }: StepTiming): JsonObject =>
@@ -79,20 +77,20 @@ function withGone(before: JsonObject, after: JsonObject): JsonObject {
 
 /** Writes a result so that it is read the same after the one before it and without that. */
 function writeWhole<S extends Step>(
-  { step, outcome, timing, handling }: StepResult<S>,
+  result: StepResult<S>,
   { step: codec, refs }: ResultSurroundings<S>,
   before: StoredStep,
 ): JsonObject {
-  const { common, fields } = writeStep(step, codec);
+  const { step, outcome, timing } = result;
   const inner = codec.getInnerOutcome?.(step);
   return present({
     id: step.id,
     messages: step.outputMessages.map((message) => refs.write(message)),
     timing: writeTiming(timing),
-    ...withGone(before.common, present({ ...common, handling })),
+    ...withGone(before.common, writeCommon(result)),
     outcome: writeOutcome(outcome),
     innerOutcome: inner && writeOutcome(inner),
-    fields: withGone(before.fields, fields),
+    fields: withGone(before.fields, codec.encode(step)),
   });
 }
 
@@ -110,31 +108,38 @@ export function writeResults<S extends Step>(
   { before, isWhole = false }: WriteResultsOptions<S> = {},
 ): readonly JsonObject[] {
   let last = before;
-  let lastShared = writeShared(before, codec);
+  let lastFields = before === undefined ? {} : codec.encode(before.step);
   return Array.from(results, (result) => {
-    if (isWhole && last === before) {
-      const written = writeWhole(result, { step: codec, refs }, lastShared);
-      [last, lastShared] = [result, writeShared(result, codec)];
-      return written;
-    }
     const { step } = result;
-    const isSame = last !== undefined && haveSameCommon(result, last);
-    const shared = isSame ? { common: lastShared.common, fields: codec.encode(step) } : writeShared(result, codec);
-    const written: Record<string, Json> = {
-      id: step.id,
-      messages: step.outputMessages.map((message) => refs.write(message)),
-      timing: writeTiming(result.timing),
-    };
-    // Holds: no common field has one of these names.
-    if (!isSame) Object.assign(written, diffFields(lastShared.common, shared.common));
-    written['outcome'] = writeOutcome(result.outcome, last?.outcome);
-    const inner = codec.getInnerOutcome?.(step);
-    if (inner !== undefined) written['innerOutcome'] = writeOutcome(inner, last && codec.getInnerOutcome?.(last.step));
-    const fields = diffFields(lastShared.fields, shared.fields);
-    if (Object.keys(fields).length > 0) written['fields'] = fields;
-    [last, lastShared] = [result, shared];
+    const fields = codec.encode(step);
+    const written =
+      isWhole && last === before
+        ? writeWhole(result, { step: codec, refs }, { common: writeCommon(last), fields: lastFields })
+        : writeChanged(result, { step: codec, refs }, { last, fields: diffFields(lastFields, fields) });
+    [last, lastFields] = [result, fields];
     return written;
   });
+}
+
+/** Writes a result as its changes since the last one. */
+function writeChanged<S extends Step>(
+  result: StepResult<S>,
+  { step: codec, refs }: ResultSurroundings<S>,
+  { last, fields }: { readonly last: StepResult<S> | undefined; readonly fields: JsonObject },
+): JsonObject {
+  const { step } = result;
+  const written: Record<string, Json> = {
+    id: step.id,
+    messages: step.outputMessages.map((message) => refs.write(message)),
+    timing: writeTiming(result.timing),
+  };
+  // Holds: no common field has one of these names.
+  if (last === undefined || !haveSameCommon(result, last)) Object.assign(written, diffFields(writeCommon(last), writeCommon(result)));
+  written['outcome'] = writeOutcome(result.outcome, last?.outcome);
+  const inner = codec.getInnerOutcome?.(step);
+  if (inner !== undefined) written['innerOutcome'] = writeOutcome(inner, last && codec.getInnerOutcome?.(last.step));
+  if (Object.keys(fields).length > 0) written['fields'] = fields;
+  return written;
 }
 
 /** Fields of a written result that are not changes of the common ones. */
@@ -160,7 +165,7 @@ export function readResults<S extends Step>(
   { before, step: codec, refs, skipped = 0 }: ReadResultsOptions<S>,
 ): readonly StepResult<S>[] {
   let last = before;
-  let shared = writeShared(before, codec);
+  let shared: StoredStep = { common: writeCommon(before), fields: before === undefined ? {} : codec.encode(before.step) };
   let read: { readonly common: CommonFields; readonly handling: RecordedHandling | undefined } | undefined;
   return list.map((item, index) => {
     const at = `${path}[${index}]`;

@@ -32,8 +32,8 @@ export interface StoredStep {
   readonly fields: JsonObject;
 }
 
-export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>): StoredStep {
-  const common = present({
+export function writeStepCommon(step: Step): JsonObject {
+  return present({
     participant: step.participant,
     usage: writeUsage(step.usage),
     errors: step.errors.length === 0 ? undefined : step.errors,
@@ -44,8 +44,12 @@ export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>): S
     finalizing: step.finalizing,
     resumed: step.resumed,
   });
-  return { common, fields: codec.encode(step) };
 }
+
+export const writeStep = <S extends Step>(step: S, codec: StepFieldsCodec<S>): StoredStep => ({
+  common: writeStepCommon(step),
+  fields: codec.encode(step),
+});
 
 /** Fields of a step that many steps in a row have in common. */
 export type CommonFields = Omit<Step, 'id' | 'outputMessages'>;
