@@ -70,8 +70,12 @@ type Entry = ReadLog['entries'][number];
 
 interface WrittenBody {
   readonly change?: { readonly [addedField]?: number };
-  /** Text of a whole state. */
-  readonly state?: string;
+  /** A whole state, or its text. */
+  readonly state?: string | WrittenState;
+}
+
+interface WrittenState {
+  readonly data: { readonly [addedField]?: number };
 }
 
 /** Reads the value of the field that an entry writes into the state; undefined if it writes none. */
@@ -79,7 +83,7 @@ function readValue({ body }: Entry): number | undefined {
   // Holds: the runtime wrote them, and the later build writes a number.
   const { change, state } = JSON.parse(body) as WrittenBody;
   if (state === undefined) return change?.[addedField];
-  const { data } = JSON.parse(state) as { readonly data: { readonly [addedField]?: number } };
+  const { data } = typeof state === 'string' ? (JSON.parse(state) as WrittenState) : state;
   return data[addedField];
 }
 

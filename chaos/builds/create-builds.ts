@@ -39,13 +39,13 @@ const laterPatches: Readonly<Record<string, Patch>> = {
   },
   entry: {
     file: 'sessions/embedded/session-log.ts',
-    find: 'const text = JSON.stringify(whole);',
-    replace: `const text = JSON.stringify({ ${addedField}: 'entry', ...whole });`,
+    find: 'const text = writeBody(whole);',
+    replace: `const text = writeBody({ ${addedField}: 'entry', ...whole });`,
   },
   event: {
     file: 'sessions/core/stored-events.ts',
-    find: '({ ...toStored(event, records, related), ...hidden })',
-    replace: `({ ${addedField}: 'event', ...toStored(event, records, related), ...hidden })`,
+    find: 'all.map((event) => toStored(event, context))',
+    replace: `all.map((event) => ({ ${addedField}: 'event', ...toStored(event, context) }))`,
   },
   // Its value changes with every step.
   state: {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../lib/index.ts';
 import { cleanText, DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
 import type { DeferredEvaluation } from './built-in-criterion.ts';
 import { toEvaluation } from './built-in-criterion.ts';
+import type { ChangedEvaluations } from './changed-evaluations.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import type { LimitKind } from './continuation-evaluation.ts';
 import { AtLimit, ContinuationEvaluation } from './continuation-evaluation.ts';
@@ -34,8 +35,11 @@ interface ResolvedFields extends Omit<OutcomeFields, 'evaluations'> {
   readonly evaluations: readonly KeptEvaluation[];
 }
 
+/** Returns the evaluations of an outcome that was stored as the changes of an earlier one; undefined for others. */
+export let getChanged: (outcome: Outcome) => ChangedEvaluations | undefined;
+
 /** Resolves evaluations by the truth table. The first one to forbid, request or allow a stop, in that rank, is named. */
-function resolveEvaluations(evaluations: readonly KeptEvaluation[]): ResolvedFields {
+export function resolveEvaluations(evaluations: readonly KeptEvaluation[]): ResolvedFields {
   let forbidding: KeptEvaluation | undefined;
   let requesting: KeptEvaluation | undefined;
   let stopping: KeptEvaluation | undefined;
@@ -94,9 +98,17 @@ class Outcome {
   declare readonly evaluations: readonly ContinuationEvaluation[];
   #kept: readonly KeptEvaluation[];
   #written: readonly ContinuationEvaluation[] | undefined;
+  readonly #changed: ChangedEvaluations | undefined;
 
-  /** `isResolved` is set for parts that were resolved from the evaluations just now, or when they were stored. */
-  constructor(fields: ResolvedFields, isResolved = false) {
+  static {
+    getChanged = (outcome) => outcome.#changed;
+  }
+
+  /**
+   * `isResolved` is set for parts that were resolved from the evaluations just now, or when they were stored. `changed` makes the
+   * evaluations; those given then say only what was decided.
+   */
+  constructor(fields: ResolvedFields, isResolved = false, changed?: ChangedEvaluations) {
     const contradiction = findContradiction(fields) ?? (isResolved ? undefined : findDeviation(fields));
     if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
     this.decision = fields.decision;
@@ -105,6 +117,7 @@ class Outcome {
     this.stopReason = fields.stopReason;
     // A copy, unless nobody else has the list.
     this.#kept = isResolved ? fields.evaluations : [...fields.evaluations];
+    this.#changed = changed;
     Object.defineProperty(this, 'evaluations', Outcome.#evaluationsField);
     Object.freeze(this);
   }
@@ -112,7 +125,7 @@ class Outcome {
   /** Writes the evaluations that were deferred, once. */
   #write(): readonly ContinuationEvaluation[] {
     if (this.#written === undefined) {
-      this.#written = Object.freeze(this.#kept.map(toEvaluation));
+      this.#written = this.#changed?.evaluations ?? Object.freeze(this.#kept.map(toEvaluation));
       this.#kept = this.#written;
     }
     return this.#written;
@@ -244,5 +257,11 @@ interface OutcomeClass extends Omit<typeof Outcome, 'prototype'> {
 const create = (fields: ResolvedFields): ContinuationOutcome => new Outcome(fields, true) as ContinuationOutcome;
 /** Resolves evaluations by the truth table. The list is the outcome's from now on. */
 export const resolveOutcome = (evaluations: readonly KeptEvaluation[]): ContinuationOutcome => create(resolveEvaluations(evaluations));
+
+/** Returns an outcome whose evaluations are made when they are read; the other parts are those that they add up to. */
+export const createChanged = (
+  { decision, resolvedBy, stopReason }: Omit<OutcomeFields, 'evaluations'>,
+  changed: ChangedEvaluations,
+): ContinuationOutcome => new Outcome({ decision, resolvedBy, stopReason, evaluations: changed.decisive }, true, changed) as ContinuationOutcome;
 
 export const ContinuationOutcome: OutcomeClass = Outcome as OutcomeClass;

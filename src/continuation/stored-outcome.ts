@@ -2,99 +2,172 @@
 // K1. `readOutcome(writeOutcome(outcome, before), path, before)` is the same outcome, down to each reason.
 // K2. A reason is stored as the text that was shown. Whatever equals the step before is left out, and nothing else.
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, jsonEquals, present, readArray, readObject, readString } from '../lib/index.ts';
+import { DamagedDataError, jsonEquals, present, readObject, readString, setOwn } from '../lib/index.ts';
+import type { EvaluationChange } from './changed-evaluations.ts';
+import { applyChange, ChangedEvaluations, isWhole } from './changed-evaluations.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
-import { ContinuationOutcome } from './continuation-outcome.ts';
+import { ContinuationOutcome, createChanged, getChanged, resolveEvaluations } from './continuation-outcome.ts';
 
 /** Fields that a change of an evaluation cannot hold: if one of them differs, the evaluation is written whole. */
 const fixedFields = ['decision', 'stopReason', 'limit', 'atLimit'] as const;
 
-const getNames = (outcome: ContinuationOutcome): readonly string[] => outcome.evaluations.map(({ criterion }) => criterion);
+const decisions = Object.values(ContinuationDecision);
 
-const indexByName = (outcome: ContinuationOutcome | undefined): ReadonlyMap<string, ContinuationEvaluation> =>
-  new Map(outcome?.evaluations.map((evaluation) => [evaluation.criterion, evaluation]));
+const getNames = (outcome: ContinuationOutcome): readonly string[] => outcome.evaluations.map(({ criterion }) => criterion);
 
 const haveSameItems = (left: readonly string[], right: readonly string[]): boolean =>
   left.length === right.length && left.every((item, index) => item === right[index]);
 
+/** Finds the evaluation of a criterion: at the same place in most outcomes, else at any. Of several, the last. */
+function findEvaluation(outcome: ContinuationOutcome | undefined, criterion: string, place: number): ContinuationEvaluation | undefined {
+  const found = outcome?.evaluations[place];
+  return found?.criterion === criterion ? found : outcome?.evaluations.findLast((evaluation) => evaluation.criterion === criterion);
+}
+
+function writeWhole({ decision, reason, stopReason, limit, atLimit, context }: ContinuationEvaluation): JsonObject {
+  return present({ decision, reason, stopReason, limit, atLimit, context: Object.keys(context).length === 0 ? undefined : context });
+}
+
 /** Undefined if the evaluation equals the one before. */
 function writeEvaluation(evaluation: ContinuationEvaluation, before: ContinuationEvaluation | undefined): JsonObject | undefined {
   if (evaluation === before) return undefined;
+  if (before === undefined || fixedFields.some((field) => evaluation[field] !== before[field])) return writeWhole(evaluation);
   const { reason, context } = evaluation;
+  const hasReason = reason !== before.reason;
+  if (context === before.context) return hasReason ? { reason } : undefined;
   const keys = Object.keys(context);
-  const canBeChange =
-    before !== undefined &&
-    fixedFields.every((field) => evaluation[field] === before[field]) &&
-    haveSameItems(keys, Object.keys(before.context));
-  if (!canBeChange) {
-    const fixed = Object.fromEntries(fixedFields.map((field) => [field, evaluation[field]]));
-    return present({ decision: evaluation.decision, reason, ...fixed, context: keys.length === 0 ? undefined : context });
+  if (!haveSameItems(keys, Object.keys(before.context))) return writeWhole(evaluation);
+  const changes: Record<string, Json> = {};
+  let hasChanges = false;
+  for (const key of keys) {
+    const value = context[key];
+    if (value === undefined || jsonEquals(value, before.context[key])) continue;
+    setOwn(changes, key, value);
+    hasChanges = true;
   }
-  const changed = keys.filter((key) => !jsonEquals(context[key], before.context[key]));
-  if (changed.length === 0 && reason === before.reason) return undefined;
-  return present({
-    reason: reason === before.reason ? undefined : reason,
-    context: changed.length === 0 ? undefined : Object.fromEntries(changed.map((key) => [key, context[key]])),
-  });
+  if (!hasChanges) return hasReason ? { reason } : undefined;
+  return hasReason ? { reason, context: changes } : { context: changes };
 }
 
-/** Applies a change to the evaluation before. */
-function changeEvaluation(data: ObjectReader | undefined, before: ContinuationEvaluation): ContinuationEvaluation {
-  if (data === undefined) return before;
-  const changed = data.optionalJsonObject('context');
-  return new ContinuationEvaluation({
-    ...before,
-    reason: data.optionalString('reason') ?? before.reason,
-    context: changed === undefined ? before.context : { ...before.context, ...changed },
-  });
+/** The last list of criteria of which each has a name of its own: most outcomes have the same. */
+let lastDistinct: readonly string[] = [];
+
+function haveCriteria({ evaluations }: ContinuationOutcome, names: readonly string[]): boolean {
+  if (evaluations.length !== names.length) return false;
+  for (let index = 0; index < names.length; index += 1) if (evaluations[index]?.criterion !== names[index]) return false;
+  return true;
 }
 
-/** True if the outcome can be resolved again from its evaluations, and each of these has a name of its own. */
-function canBeResolved(outcome: ContinuationOutcome, names: readonly string[]): boolean {
-  if (new Set(names).size < names.length) return false;
-  const { decision, resolvedBy, stopReason } = ContinuationOutcome.fromEvaluations(outcome.evaluations);
-  return decision === outcome.decision && resolvedBy === outcome.resolvedBy && stopReason === outcome.stopReason;
+/** Returns the names of the criteria; undefined if two are the same. */
+function getDistinctNames(outcome: ContinuationOutcome): readonly string[] | undefined {
+  if (haveCriteria(outcome, lastDistinct)) return lastDistinct;
+  const names = getNames(outcome);
+  if (new Set(names).size < names.length) return undefined;
+  lastDistinct = names;
+  return names;
+}
+
+/** True if the outcome is what its evaluations add up to. */
+function isResolved({ evaluations, decision, resolvedBy, stopReason }: ContinuationOutcome): boolean {
+  const resolved = resolveEvaluations(evaluations);
+  return decision === resolved.decision && resolvedBy === resolved.resolvedBy && stopReason === resolved.stopReason;
+}
+
+function writeEvaluations({ evaluations }: ContinuationOutcome, before: ContinuationOutcome | undefined): JsonObject | undefined {
+  let written: Record<string, Json> | undefined;
+  let place = 0;
+  for (const evaluation of evaluations) {
+    const change = writeEvaluation(evaluation, findEvaluation(before, evaluation.criterion, place));
+    if (change !== undefined) setOwn((written ??= {}), evaluation.criterion, change);
+    place += 1;
+  }
+  return written;
 }
 
 /** Writes an outcome, leaving out what equals the outcome before. An outcome that cannot be resolved again is written as `toJSON()` has it. */
 export function writeOutcome(outcome: ContinuationOutcome, before?: ContinuationOutcome): JsonObject {
-  const names = getNames(outcome);
-  if (!canBeResolved(outcome, names)) return outcome.toJSON();
-  const earlier = indexByName(before);
-  const evaluations = outcome.evaluations.flatMap((evaluation): readonly (readonly [string, Json])[] => {
-    const written = writeEvaluation(evaluation, earlier.get(evaluation.criterion));
-    return written === undefined ? [] : [[evaluation.criterion, written]];
-  });
-  const { decision, resolvedBy, shouldContinue, stopReason } = outcome;
-  return present({
-    decision,
-    resolvedBy: resolvedBy === before?.resolvedBy ? undefined : resolvedBy,
-    stopReason: shouldContinue ? undefined : stopReason,
-    criteria: before !== undefined && haveSameItems(names, getNames(before)) ? undefined : names,
-    evaluations: evaluations.length === 0 ? undefined : Object.fromEntries(evaluations),
-  });
+  const names = getDistinctNames(outcome);
+  if (names === undefined || !isResolved(outcome)) return outcome.toJSON();
+  const written: Record<string, Json> = { decision: outcome.decision };
+  if (outcome.resolvedBy !== before?.resolvedBy) written['resolvedBy'] = outcome.resolvedBy;
+  if (outcome.stopReason !== undefined) written['stopReason'] = outcome.stopReason;
+  if (before === undefined || !haveCriteria(before, names)) written['criteria'] = names;
+  const evaluations = writeEvaluations(outcome, before);
+  if (evaluations !== undefined) written['evaluations'] = evaluations;
+  return written;
+}
+
+/** Reads the values that differ. Numbers and words are JSON; anything else is looked at as a whole. */
+function readContext(item: ObjectReader): JsonObject | undefined {
+  const raw = item.optionalObject('context')?.raw;
+  if (raw === undefined) return undefined;
+  const context: Record<string, Json> = {};
+  for (const key of Object.keys(raw)) {
+    const value = raw[key];
+    if (typeof value !== 'number' && typeof value !== 'boolean') return item.optionalJsonObject('context');
+    setOwn(context, key, value);
+  }
+  return context;
+}
+
+/** Reads a whole evaluation, or the change of one. */
+function readItem(item: ObjectReader, criterion: string): EvaluationChange | ContinuationEvaluation {
+  if (item.has('decision')) return ContinuationEvaluation.fromJSON({ ...item.raw, criterion }, item.path);
+  return { criterion, reason: item.optionalString('reason'), context: readContext(item) };
+}
+
+/** Reads one evaluation, all of it. */
+function readEvaluation(items: ObjectReader, criterion: string, last: ContinuationEvaluation | undefined): ContinuationEvaluation {
+  const item = items.optionalObject(criterion);
+  const change = item && readItem(item, criterion);
+  if (change !== undefined && isWhole(change)) return change;
+  if (last === undefined)
+    throw new DamagedDataError(`${items.path}.${criterion}`, 'expected a whole evaluation: the step before has none of this criterion');
+  return change === undefined ? last : applyChange(last, change);
+}
+
+function readWhole(data: ObjectReader, items: ObjectReader, before: ContinuationOutcome | undefined): ContinuationOutcome {
+  const names = before === undefined || data.has('criteria') ? data.array('criteria', readString) : getNames(before);
+  const unnamed = Object.keys(items.raw).find((name) => !names.includes(name));
+  if (unnamed !== undefined) throw toUnnamedError(items, unnamed);
+  const evaluations = names.map((criterion, place) => readEvaluation(items, criterion, findEvaluation(before, criterion, place)));
+  return ContinuationOutcome.fromEvaluations(evaluations);
+}
+
+const toUnnamedError = ({ path }: ObjectReader, name: string): DamagedDataError =>
+  new DamagedDataError(`${path}.${name}`, 'expected a criterion that is named');
+
+function readChanges(
+  items: ObjectReader,
+  decisive: readonly ContinuationEvaluation[],
+): readonly (EvaluationChange | ContinuationEvaluation)[] {
+  const changes: (EvaluationChange | ContinuationEvaluation)[] = [];
+  for (const name of Object.keys(items.raw)) {
+    if (!decisive.some(({ criterion }) => criterion === name)) throw toUnnamedError(items, name);
+    const item = items.optionalObject(name);
+    if (item !== undefined) changes.push(readItem(item, name));
+  }
+  return changes;
+}
+
+/** Reads an outcome of the same criteria as the one before; undefined if they are others. Its evaluations are made when they are read. */
+function readChanged(data: ObjectReader, items: ObjectReader, before: ContinuationOutcome | undefined): ContinuationOutcome | undefined {
+  if (before === undefined || data.has('criteria')) return undefined;
+  const earlier = getChanged(before);
+  if (earlier === undefined && (getDistinctNames(before) === undefined || !isResolved(before))) return undefined;
+  const changes = readChanges(items, earlier?.decisive ?? before.evaluations);
+  const changed = new ChangedEvaluations(earlier ?? before.evaluations, changes);
+  return createChanged(changes.some(isWhole) ? resolveEvaluations(changed.decisive) : before, changed);
 }
 
 /** Reads a stored outcome; `before` is the one that it was written against. */
 export function readOutcome(input: unknown, path: string, before?: ContinuationOutcome): ContinuationOutcome {
   const data = readObject(input, path);
   if (Array.isArray(data.raw['evaluations'])) return ContinuationOutcome.fromJSON(input, path);
-  const earlier = indexByName(before);
-  const changes = data.optionalObject('evaluations') ?? readObject({}, `${path}.evaluations`);
-  const names =
-    before === undefined || data.has('criteria') ? readArray(data.raw['criteria'], `${path}.criteria`, readString) : getNames(before);
-  const unnamed = Object.keys(changes.raw).find((name) => !names.includes(name));
-  if (unnamed !== undefined) throw new DamagedDataError(`${changes.path}.${unnamed}`, 'expected a criterion that is named');
-  const evaluations = names.map((criterion) => {
-    const item = changes.optionalObject(criterion);
-    const last = earlier.get(criterion);
-    if (item?.has('decision') === true) return ContinuationEvaluation.fromJSON({ ...item.raw, criterion }, item.path);
-    if (last !== undefined) return changeEvaluation(item, last);
-    throw new DamagedDataError(`${changes.path}.${criterion}`, 'expected a whole evaluation: the step before has none of this criterion');
-  });
-  const outcome = ContinuationOutcome.fromEvaluations(evaluations);
-  const decision = data.oneOf('decision', Object.values(ContinuationDecision));
+  const items = data.optionalObject('evaluations') ?? readObject({}, `${path}.evaluations`);
+  const outcome = readChanged(data, items, before) ?? readWhole(data, items, before);
+  const decision = data.oneOf('decision', decisions);
   if (decision === outcome.decision) return outcome;
   throw new DamagedDataError(`${path}.decision`, `expected "${outcome.decision}", which the evaluations add up to, found "${decision}"`);
 }

@@ -215,3 +215,54 @@ test('a joined list holds the items of its lists in order, and grows on its own'
   expect(joined.toArray()).toEqual([1, 2, 3]);
   expect(right.toArray()).toEqual([2, 3]);
 });
+
+describe('A6: earlier items are read when one of them is asked for', () => {
+  const setUp = () => {
+    const read = vi.fn(() => ['a', 'b', 'c']);
+    return { read, list: AppendOnlyList.withEarlier({ count: 3, read }, ['d', 'e']) };
+  };
+
+  test('the length, later items, appending and what was appended do not ask for them', () => {
+    const { read, list } = setUp();
+    const longer = list.append('f').appendAll(['g']);
+    expect([list.length, list.last, list.at(3), longer.length, longer.at(-1), longer.since(list)]).toEqual([
+      5,
+      'e',
+      'd',
+      7,
+      'g',
+      ['f', 'g'],
+    ]);
+    expect(read).not.toHaveBeenCalled();
+    expect([longer.toArray(), list.toArray(), longer.at(0)]).toEqual([['a', 'b', 'c', 'd', 'e', 'f', 'g'], ['a', 'b', 'c', 'd', 'e'], 'a']);
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([
+    ['an item', (list: AppendOnlyList<string>) => list.at(0)],
+    ['a slice', (list: AppendOnlyList<string>) => list.slice(1, 2)[0]],
+    ['its iterator', (list: AppendOnlyList<string>) => [...list][0]],
+    ['a joined list', (list: AppendOnlyList<string>) => AppendOnlyList.join([list, list]).at(5)],
+    ['a copy', (list: AppendOnlyList<string>) => list.copyAfter(['x'])[1]],
+    ['a list of other items', (list: AppendOnlyList<string>) => list.since(AppendOnlyList.from(['a']))?.[0]],
+  ])('%s has all of them', (_, ask) => {
+    const { list } = setUp();
+    expect(['a', 'b']).toContain(ask(list));
+    expect(list.toArray()).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('a branch has them too', () => {
+    const { list } = setUp();
+    const [left, right] = [list.append('l'), list.append('r')];
+    expect([left.toArray(), right.toArray()]).toEqual([
+      ['a', 'b', 'c', 'd', 'e', 'l'],
+      ['a', 'b', 'c', 'd', 'e', 'r'],
+    ]);
+  });
+
+  test('another number of items is damage, each time they are asked for', () => {
+    const list = AppendOnlyList.withEarlier({ count: 2, read: () => ['a'] }, []);
+    expect(() => list.toArray()).toThrow('expected 2 earlier items, found 1');
+    expect(() => list.at(1)).toThrow('expected 2 earlier items, found 1');
+  });
+});

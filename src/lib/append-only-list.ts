@@ -7,18 +7,50 @@
 // A3. So a chain of appends copies nothing, and each branch off the chain copies once.
 // A4. Items to append are read to their end before anything is written: a source that throws, or that appends to this very list, does no harm.
 // A5. `toArray` is made once per version and frozen.
+// A6. Items that are read later are read at most once, all together, when one of them is asked for. Appending, the length and the later
+//     items do not ask for them.
+
+import { DamagedDataError } from './damaged-data-error.ts';
 
 const emptyArray = <Item>(): Item[] => [];
+
+/** Items at the beginning of a list that are not read yet. */
+export interface EarlierItems<Item> {
+  readonly count: number;
+  /** Reads them all. */
+  readonly read: () => readonly Item[];
+}
+
+/** The earlier items of one backing array. */
+class Unread<Item> {
+  /** Number of items that are still to be read: the first ones. */
+  count: number;
+  readonly #read: EarlierItems<Item>['read'];
+
+  constructor({ count, read }: EarlierItems<Item>) {
+    this.count = count;
+    this.#read = read;
+  }
+
+  readInto(backing: Item[]): void {
+    const items = this.#read();
+    if (items.length !== this.count) throw new DamagedDataError('', `expected ${this.count} earlier items, found ${items.length}`);
+    for (const [index, item] of items.entries()) backing[index] = item;
+    this.count = 0;
+  }
+}
 
 /** A list that is immutable to its readers and cheap to extend. */
 export class AppendOnlyList<Item> implements Iterable<Item> {
   readonly length: number;
   readonly #backing: Item[];
+  readonly #unread: Unread<Item> | undefined;
   #array: readonly Item[] | undefined;
 
-  private constructor(backing: Item[], length: number) {
+  private constructor(backing: Item[], length: number, unread?: Unread<Item>) {
     this.#backing = backing;
     this.length = length;
+    this.#unread = unread;
   }
 
   /** A list without items. */
@@ -31,6 +63,12 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
     if (items instanceof AppendOnlyList) return items as AppendOnlyList<Item>; // Holds: an iterable of Item that is a list is a list of Item.
     const backing = [...items];
     return new AppendOnlyList(backing, backing.length);
+  }
+
+  /** A list whose earlier items are read when one of them is asked for. */
+  static withEarlier<Item>(earlier: EarlierItems<Item>, later: readonly Item[]): AppendOnlyList<Item> {
+    const backing = new Array<Item>(earlier.count).concat(later);
+    return new AppendOnlyList(backing, backing.length, new Unread(earlier));
   }
 
   /** A list of the items of several lists, one after the other. */
@@ -50,14 +88,14 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
   /** The item at `index`; negative counts from the end. */
   at(index: number): Item | undefined {
     const position = index < 0 ? this.length + index : index;
-    return position < this.length ? this.#backing[position] : undefined;
+    return position < this.length ? this.#readFrom(position)[position] : undefined;
   }
 
   /** The list with one more item. */
   append(item: Item): AppendOnlyList<Item> {
     const backing = this.#extendable();
     backing.push(item);
-    return new AppendOnlyList(backing, backing.length);
+    return this.#extend(backing);
   }
 
   /** The list with all the items behind it; the same list when there are none. */
@@ -67,16 +105,20 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
     const backing = this.#extendable();
     // Not push(...added): a long spread overflows the stack.
     for (const item of added) backing.push(item);
-    return new AppendOnlyList(backing, backing.length);
+    return this.#extend(backing);
   }
 
   /** Returns the items appended since an earlier version of this list; undefined if this list does not begin with it. */
   since(earlier: AppendOnlyList<Item>): readonly Item[] | undefined {
     if (earlier.length > this.length) return undefined;
     // On the same array both have the same beginning; else each item has to be looked at.
-    const isBeginning =
-      earlier.#backing === this.#backing || earlier.#backing.slice(0, earlier.length).every((item, index) => item === this.#backing[index]);
-    return isBeginning ? this.#backing.slice(earlier.length, this.length) : undefined;
+    if (earlier.#backing === this.#backing) return this.#readFrom(earlier.length).slice(earlier.length, this.length);
+    const items = this.#readFrom(0);
+    const isBeginning = earlier
+      .#readFrom(0)
+      .slice(0, earlier.length)
+      .every((item, index) => item === items[index]);
+    return isBeginning ? items.slice(earlier.length, this.length) : undefined;
   }
 
   /** A new array: the given items, then those of the list. Cheaper than to spread `toArray`: engines are slow to copy frozen arrays. */
@@ -91,27 +133,39 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
 
   /** The items as a frozen array. */
   toArray(): readonly Item[] {
-    this.#array ??= Object.freeze(this.#backing.slice(0, this.length));
+    this.#array ??= Object.freeze(this.#readFrom(0).slice(0, this.length));
     return this.#array;
   }
 
   *[Symbol.iterator](): IterableIterator<Item> {
     let left = this.length;
     // The backing array may be longer than this list, and may grow meanwhile.
-    for (const item of this.#backing) {
+    for (const item of this.#readFrom(0)) {
       if (left === 0) return;
       left -= 1;
       yield item;
     }
   }
 
+  /** The backing array, of which all items from this place on are read. */
+  #readFrom(place: number): Item[] {
+    if (this.#unread !== undefined && place < this.#unread.count) this.#unread.readInto(this.#backing);
+    return this.#backing;
+  }
+
   /** The items, to be read at once: the array may grow. */
   #view(): readonly Item[] {
-    return this.#backing.length === this.length ? this.#backing : this.#backing.slice(0, this.length);
+    const items = this.#readFrom(0);
+    return items.length === this.length ? items : items.slice(0, this.length);
   }
 
   #extendable(): Item[] {
     if (this.length === 0) return [];
-    return this.#backing.length === this.length ? this.#backing : this.#backing.slice(0, this.length);
+    return this.#backing.length === this.length ? this.#backing : this.#readFrom(0).slice(0, this.length);
+  }
+
+  /** The list of an array that #extendable returned, with more items. */
+  #extend(backing: Item[]): AppendOnlyList<Item> {
+    return new AppendOnlyList(backing, backing.length, backing === this.#backing ? this.#unread : undefined);
   }
 }

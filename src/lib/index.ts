@@ -1,3 +1,4 @@
+export type { EarlierItems } from './append-only-list.ts';
 export { AppendOnlyList } from './append-only-list.ts';
 export { assertNever } from './assert-never.ts';
 export type { Callback } from './callback.ts';

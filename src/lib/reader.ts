@@ -46,18 +46,18 @@ export function readTime(value: unknown, path: string): number {
   return time;
 }
 
+const isFiniteNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+const isTime = (value: unknown): value is number => typeof value === 'number' && Math.abs(value) <= latestTime;
+
 function readBoolean(value: unknown, path: string): boolean {
   if (typeof value !== 'boolean') throw mismatch('true or false', value, path);
   return value;
 }
 
-function readOneOf<Value extends string>(values: readonly Value[]): ReadValue<Value> {
-  return (value, path) => {
-    const found = values.find((candidate) => candidate === value);
-    if (found !== undefined) return found;
-    const words = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : describe(value);
-    throw new DamagedDataError(path, `expected one of ${values.map((name) => JSON.stringify(name)).join(', ')}, found ${words}`);
-  };
+function notOneOf(values: readonly string[], value: unknown, path: string): DamagedDataError {
+  const words = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : describe(value);
+  return new DamagedDataError(path, `expected one of ${values.map((name) => JSON.stringify(name)).join(', ')}, found ${words}`);
 }
 
 /** Reads any JSON value. */
@@ -78,13 +78,11 @@ export function readJsonObject(value: unknown, path: string): JsonObject {
 /** Reads a list, each item by `read`. */
 export function readArray<Item>(value: unknown, path: string, read: ReadValue<Item>): readonly Item[] {
   if (!Array.isArray(value)) throw mismatch('an array', value, path);
-  return Array.from(value, (item: unknown, index) => read(item, childPath(path, index)));
+  const items: Item[] = [];
+  // By index, so that a hole is read as a missing item.
+  for (let index = 0; index < value.length; index += 1) items.push(read(value[index], childPath(path, index)));
+  return items;
 }
-
-const readList =
-  <Item>(read: ReadValue<Item>): ReadValue<readonly Item[]> =>
-  (value, path) =>
-    readArray(value, path, read);
 
 /** Typed access to the fields of an object from outside. */
 export class ObjectReader {
@@ -104,61 +102,79 @@ export class ObjectReader {
 
   /** Reads a field with a reader of its own, such as a class's fromJSON. */
   value<Value>(key: string, read: ReadValue<Value>): Value {
-    return read(this.#field(key), childPath(this.path, key));
+    return read(this.#field(key), this.#pathTo(key));
   }
 
   optionalValue<Value>(key: string, read: ReadValue<Value>): Value | undefined {
     const found = this.#field(key);
-    return found === undefined || found === null ? undefined : read(found, childPath(this.path, key));
+    return found === undefined || found === null ? undefined : read(found, this.#pathTo(key));
   }
 
+  // Fields that are as they must be are returned at once: the path is made for those that are not.
+
   string(key: string): string {
-    return this.value(key, readString);
+    const found = this.#field(key);
+    return typeof found === 'string' ? found : readString(found, this.#pathTo(key));
   }
 
   optionalString(key: string): string | undefined {
-    return this.optionalValue(key, readString);
+    const found = this.#field(key);
+    if (typeof found === 'string') return found;
+    return found === undefined || found === null ? undefined : readString(found, this.#pathTo(key));
   }
 
   number(key: string): number {
-    return this.value(key, readNumber);
+    const found = this.#field(key);
+    return isFiniteNumber(found) ? found : readNumber(found, this.#pathTo(key));
   }
 
   optionalNumber(key: string): number | undefined {
-    return this.optionalValue(key, readNumber);
+    const found = this.#field(key);
+    if (isFiniteNumber(found)) return found;
+    return found === undefined || found === null ? undefined : readNumber(found, this.#pathTo(key));
   }
 
   /** Reads a time in milliseconds since the epoch. */
   time(key: string): number {
-    return this.value(key, readTime);
+    const found = this.#field(key);
+    return isTime(found) ? found : readTime(found, this.#pathTo(key));
   }
 
   optionalTime(key: string): number | undefined {
-    return this.optionalValue(key, readTime);
+    const found = this.#field(key);
+    if (isTime(found)) return found;
+    return found === undefined || found === null ? undefined : readTime(found, this.#pathTo(key));
   }
 
   boolean(key: string): boolean {
-    return this.value(key, readBoolean);
+    const found = this.#field(key);
+    return typeof found === 'boolean' ? found : readBoolean(found, this.#pathTo(key));
   }
 
   optionalBoolean(key: string): boolean | undefined {
-    return this.optionalValue(key, readBoolean);
+    const found = this.#field(key);
+    if (typeof found === 'boolean') return found;
+    return found === undefined || found === null ? undefined : readBoolean(found, this.#pathTo(key));
   }
 
   oneOf<Value extends string>(key: string, values: readonly Value[]): Value {
-    return this.value(key, readOneOf(values));
+    const found = this.#field(key);
+    for (const value of values) if (value === found) return value;
+    throw notOneOf(values, found, this.#pathTo(key));
   }
 
   optionalOneOf<Value extends string>(key: string, values: readonly Value[]): Value | undefined {
-    return this.optionalValue(key, readOneOf(values));
+    const found = this.#field(key);
+    return found === undefined || found === null ? undefined : this.oneOf(key, values);
   }
 
   array<Item>(key: string, read: ReadValue<Item>): readonly Item[] {
-    return this.value(key, readList(read));
+    return readArray(this.#field(key), this.#pathTo(key), read);
   }
 
   optionalArray<Item>(key: string, read: ReadValue<Item>): readonly Item[] | undefined {
-    return this.optionalValue(key, readList(read));
+    const found = this.#field(key);
+    return found === undefined || found === null ? undefined : readArray(found, this.#pathTo(key), read);
   }
 
   object(key: string): ObjectReader {
@@ -193,6 +209,10 @@ export class ObjectReader {
       if (!knownKeys.includes(key) && value !== undefined) setOwn(rest, key, readJson(value, childPath(this.path, key)));
     }
     return rest;
+  }
+
+  #pathTo(key: string): string {
+    return childPath(this.path, key);
   }
 
   #field(key: string): unknown {

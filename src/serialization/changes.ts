@@ -5,15 +5,18 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import { DamagedDataError, InvalidArgumentError, isRecord, jsonEquals, readArray, readString, setOwn } from '../lib/index.ts';
 
 /** Key of the list of removed fields. No field of ours has this name. */
-const goneKey = '-';
+export const goneKey = '-';
 
 /** The fields of `after` that are not in `before`, or not the same. */
 export function diffFields(before: JsonObject, after: JsonObject): JsonObject {
   const changes: Record<string, Json> = {};
   if (Object.hasOwn(after, goneKey) || Object.hasOwn(before, goneKey))
     throw new InvalidArgumentError(`A stored field cannot be named "${goneKey}". Use another name.`);
-  for (const [key, value] of Object.entries(after))
-    if (!Object.hasOwn(before, key) || !jsonEquals(before[key], value)) setOwn(changes, key, value);
+  // By key: lists of entries would cost, and every step that is stored comes here.
+  for (const key of Object.keys(after)) {
+    const value = after[key];
+    if (value !== undefined && (!Object.hasOwn(before, key) || !jsonEquals(before[key], value))) setOwn(changes, key, value);
+  }
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
   if (gone.length > 0) changes[goneKey] = gone;
   return changes;
@@ -24,8 +27,8 @@ export function withChanges(before: JsonObject, changes: unknown, path: string):
   if (!isRecord(changes)) throw new DamagedDataError(path, 'expected an object of changes');
   const gone = changes[goneKey] === undefined ? [] : readArray(changes[goneKey], `${path}.${goneKey}`, readString);
   const after: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(before)) if (!gone.includes(key)) setOwn(after, key, value);
   // Holds as far as the data is JSON; whoever reads a field checks it.
-  for (const [key, value] of Object.entries(changes)) if (key !== goneKey) setOwn(after, key, value as Json);
+  for (const key of Object.keys(before)) if (!gone.includes(key)) setOwn(after, key, before[key] as Json);
+  for (const key of Object.keys(changes)) if (key !== goneKey) setOwn(after, key, changes[key] as Json);
   return after;
 }

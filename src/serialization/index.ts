@@ -1,4 +1,4 @@
-export { diffFields, withChanges } from './changes.ts';
+export { diffFields, goneKey, withChanges } from './changes.ts';
 export type { Codec } from './codec.ts';
 export { createCodec } from './codec.ts';
 export { checkHeading } from './envelope.ts';

@@ -40,6 +40,8 @@ export type { NewStateOptions } from './run-state.ts';
 export { RunState } from './run-state.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
 export { requestedCriteria, standardCriteria } from './standard-criteria.ts';
+export type { StateLines } from './codec/lines.ts';
+export { hasLines, splitLines } from './codec/lines.ts';
 export type { StateCodec } from './state-codec.ts';
 export { createStateCodec } from './state-codec.ts';
 export type { StateGaps } from './state-gaps.ts';

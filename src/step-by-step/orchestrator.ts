@@ -1,3 +1,4 @@
+import type { StateLines } from './codec/lines.ts';
 import type { BaseEvent, EventOfType, Unsubscribe } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
@@ -33,6 +34,10 @@ export interface StateType<State extends RunState = RunState> {
   decode(stored: unknown): State;
   stringify(state: State): string;
   parse(text: string): State;
+  /** Writes a state as JSON text in lines, so that a long one need not be read whole. Without it, `stringify` is used. */
+  stringifyLines?(state: State): string;
+  /** Reads a state that was written in lines. */
+  decodeLines?(stored: StateLines): State;
   /** Returns the change since an earlier state of the same conversation. */
   diff(before: State, after: State, messages?: readonly JsonObject[]): JsonObject;
   /** Applies a change; `messages` are those that the log stores elsewhere. */

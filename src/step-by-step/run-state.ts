@@ -244,9 +244,18 @@ export class RunState<S extends Step = Step> {
   }
   /** Last text of the assistant in this execution that was meant for readers; empty if there is none. */
   get text(): string {
-    const steps = this.pendingStep === undefined ? this.steps : [...this.steps, this.pendingStep.partial];
-    const lastSpeaking = steps.findLast((step) => findSpokenMessage(step) !== undefined);
-    return lastSpeaking === undefined ? '' : (findSpokenMessage(lastSpeaking)?.text ?? '');
+    const { results, judgedStep, pendingStep } = this.data.execution;
+    for (const step of [pendingStep?.partial, judgedStep]) {
+      const spoken = step && findSpokenMessage(step);
+      if (spoken !== undefined) return spoken.text;
+    }
+    // From the end: earlier steps of a stored state are read only if the later ones say nothing.
+    for (let index = results.length - 1; index >= 0; index -= 1) {
+      const result = results.at(index);
+      const spoken = result && findSpokenMessage(result.step);
+      if (spoken !== undefined) return spoken.text;
+    }
+    return '';
   }
   get session(): SessionTotals<S> {
     const { past, execution } = this.data;

@@ -7,12 +7,14 @@
 // C5. `patch(before, diff(before, after))` is `after`, and what is written grows with the change, not with the state.
 import type { CoolDowns } from '../inference/index.ts';
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
-import { AppendOnlyList, InvalidArgumentError, present, readObject } from '../lib/index.ts';
-import { MessageStore } from '../messages/index.ts';
+import { AppendOnlyList, DamagedDataError, InvalidArgumentError, present, readArray, readObject } from '../lib/index.ts';
+import { Message, MessageStore } from '../messages/index.ts';
 import type { Codec } from '../serialization/index.ts';
 import { createCodec } from '../serialization/index.ts';
 import { patchExecution, diffExecution, readExecution, writeExecution } from './codec/execution-codec.ts';
-import { messageRefs, refsInto } from './codec/message-refs.ts';
+import type { StateLines } from './codec/lines.ts';
+import { laterResults, readEarlier, writeLines } from './codec/lines.ts';
+import { messageRefs, readableRefsInto, refsInto } from './codec/message-refs.ts';
 import type { ResultSurroundings } from './codec/result-codec.ts';
 import type { StepFieldsCodec } from './codec/step-codec.ts';
 import { listMessages, readStoreChanges, patchStore, diffStore, writeStoreChanges } from './codec/store-changes.ts';
@@ -32,6 +34,10 @@ export interface StateCodecOptions<State extends RunState<S>, S extends Step> {
 
 /** Writes states of one kind, whole or as changes, and reads them back. */
 export interface StateCodec<State> extends Codec<State> {
+  /** Writes a state as JSON text in which earlier messages and steps are on lines of their own, if it has many. */
+  stringifyLines(state: State): string;
+  /** Reads a state that was written in lines. Its earlier messages and steps are read, and checked, when somebody asks for them. */
+  decodeLines(stored: StateLines): State;
   /**
    * Writes the change from an earlier state of the same conversation to a later one, as plain JSON. It refers to `messages`, which the
    * caller stores elsewhere, by their ids.
@@ -47,7 +53,7 @@ const knownFields = [
 
 const knownChanges = ['info', 'store', 'metadata', 'execution', 'executions', 'coolDowns', 'lastSeq', 'owesEvents'];
 
-function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<S>): JsonObject {
+function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<S>, later = 0): JsonObject {
   const surroundings = { step, refs: refsInto(data.store) };
   return present({
     ...data.unknownFields,
@@ -56,7 +62,7 @@ function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<
     parentAgentId: data.parentAgentId,
     store: data.store.toJSON(),
     metadata: data.metadata,
-    execution: writeExecution(data.execution, surroundings),
+    execution: writeExecution(data.execution, surroundings, later),
     past: Array.from(data.past, (execution) => writeExecution(execution, surroundings)),
     coolDowns: data.coolDowns,
     lastSeq: data.lastSeq,
@@ -65,9 +71,24 @@ function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<
   });
 }
 
-function readData<S extends Step>(data: ObjectReader, step: StepFieldsCodec<S>): RunStateData<S> {
-  const store = data.value('store', MessageStore.fromJSON);
-  const surroundings = { step, refs: refsInto(store) };
+/** Reads a store whose earlier messages may be on lines of their own. */
+function readStore(input: unknown, path: string, lines: readonly string[]): MessageStore {
+  let store = MessageStore.empty();
+  readObject(input, path).array('sections', (item, at) => {
+    const section = readObject(item, at);
+    const name = section.string('name');
+    if (store.has(name)) throw new DamagedDataError(at, `section ${JSON.stringify(name)} comes twice`);
+    const read = (message: unknown, place: string): Message => Message.fromJSON(message, place);
+    const earlier = readEarlier(section, lines, (list) => readArray(list, `${at}.messages`, read));
+    const later = section.array('messages', read);
+    store = store.withSection(name, earlier === undefined ? later : AppendOnlyList.withEarlier(earlier, later));
+  });
+  return store;
+}
+
+function readData<S extends Step>(data: ObjectReader, step: StepFieldsCodec<S>, lines?: readonly string[]): RunStateData<S> {
+  const store = data.value('store', lines === undefined ? MessageStore.fromJSON : (input, path) => readStore(input, path, lines));
+  const surroundings = { step, refs: lines === undefined ? refsInto(store) : readableRefsInto(store), lines };
   const read = (item: unknown, path: string): Execution<S> => readExecution(item, path, surroundings);
   const unknownFields = data.rest(knownFields);
   return {
@@ -187,14 +208,21 @@ export function createStateCodec<State extends RunState<S>, S extends Step>({
   step,
   build,
 }: StateCodecOptions<State, S>): StateCodec<State> {
-  const codec = createCodec<State>({
-    kind,
-    version: 1,
-    encode: ({ data }) => writeData(data, step),
-    decode: (data) => build(readData(data, step)),
-  });
+  const createWith = (lines?: readonly string[]): Codec<State> =>
+    createCodec<State>({
+      kind,
+      version: 1,
+      encode: ({ data }) => writeData(data, step),
+      decode: (data) => build(readData(data, step, lines)),
+    });
+  const codec = createWith();
   return {
     ...codec,
+    stringifyLines: ({ data }) => {
+      const written = writeLines(writeData(data, step, laterResults));
+      return `{"kind":${JSON.stringify(kind)},"schema":${codec.version},"data":${written}}`;
+    },
+    decodeLines: ({ written, lines }) => createWith(lines).decode(written),
     diff: (before, after, elsewhere = []) => diffData(before.data, after.data, { step, elsewhere }),
     patch: (before, change, elsewhere = []) => build(patchData(before.data, readObject(change, 'change'), { step, elsewhere })),
   };

@@ -14,6 +14,10 @@ import { parseAnswer } from './output.ts';
 import type { CallAnswer, FailedModel, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
+type Draft<Fields> = { -readonly [Key in keyof Fields]: Fields[Key] };
+
+const stepTypes = Object.values(StepType);
+
 const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'];
 
 /** Status that is not written. */
@@ -21,12 +25,19 @@ const usualStatus: ToolExecutionStatus = 'succeeded';
 
 const omitIf = <Value>(known: boolean, value: Value): Value | undefined => (known ? undefined : value);
 
-const getCalls = (messages: readonly Message[]): readonly ToolCall[] =>
-  messages.filter((message) => message.isAssistant()).flatMap((message) => findPendingToolCalls(message));
+function getCalls(messages: readonly Message[]): readonly ToolCall[] {
+  const calls: ToolCall[] = [];
+  for (const message of messages) if (message.isAssistant()) for (const call of findPendingToolCalls(message)) calls.push(call);
+  return calls;
+}
 
 function getOutputs(messages: readonly Message[]): ReadonlyMap<string, ToolOutput> {
-  const results = messages.filter((message) => message.isTool()).flatMap(({ toolResults }) => toolResults);
-  return new Map(results.map(({ toolCallId, output }) => [toolCallId, output]));
+  const outputs = new Map<string, ToolOutput>();
+  for (const message of messages) {
+    if (!message.isTool()) continue;
+    for (const part of message.parts) if (part.type === 'tool-result') outputs.set(part.toolCallId, part.output);
+  }
+  return outputs;
 }
 
 function parseJson(text: string): Json | undefined {
@@ -58,14 +69,23 @@ interface Known {
   readonly failures: ReadonlyMap<string, Failure>;
 }
 
+const nothingObserved: ReadonlyMap<string, string> = new Map();
+const noFailures: ReadonlyMap<string, Failure> = new Map();
+
 function collectKnown({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[]): Known {
+  const calls = new Map<string, ToolCall>();
+  for (const call of toolCalls) calls.set(call.id, call);
+  const hasObservations = outputMessages.some(({ metadata }) => metadata['purpose'] !== undefined);
   return {
-    calls: new Map(toolCalls.map((call) => [call.id, call])),
+    calls,
     outputs: getOutputs(outputMessages),
-    observed: readObservations(outputMessages),
-    failures: new Map(errors.flatMap((failure) => (failure.toolCallId === undefined ? [] : [[failure.toolCallId, failure] as const]))),
+    observed: hasObservations ? readObservations(outputMessages) : nothingObserved,
+    failures: errors.length === 0 ? noFailures : collectFailures(errors),
   };
 }
+
+const collectFailures = (errors: readonly Failure[]): ReadonlyMap<string, Failure> =>
+  new Map(errors.flatMap((failure) => (failure.toolCallId === undefined ? [] : [[failure.toolCallId, failure] as const])));
 
 function encodeExecution(execution: ToolExecution, { calls, outputs, observed, failures }: Known, place: ToolCall | undefined): JsonObject {
   const { toolCallId: id, toolName, args, output, value, failure, status, startedAt, durationMs } = execution;
@@ -155,38 +175,55 @@ function readNested(input: unknown, path: string): Readonly<Record<string, Neste
 const encodeOutput = (output: Json, messages: readonly Message[]): JsonObject =>
   jsonEquals(output, parseSaidOutput(messages)) ? { saidOutput: true } : { output };
 
+function encodeExecutions(step: ToolUseStep): readonly JsonObject[] {
+  const known = collectKnown(step, step.toolCalls);
+  return step.executions.map((execution, index) => encodeExecution(execution, known, step.toolCalls[index]));
+}
+
+function decodeExecutions(step: Step, fields: ObjectReader, toolCalls: readonly ToolCall[]): readonly ToolExecution[] {
+  const readers = fields.optionalArray('executions', readObject) ?? [];
+  if (readers.length === 0) return [];
+  const known = collectKnown(step, toolCalls);
+  return readers.map((reader, index) => decodeExecution(reader, known, toolCalls[index]));
+}
+
+const readSaidOutput = (step: Step, fields: ObjectReader): Json | undefined =>
+  fields.optionalBoolean('saidOutput') === true ? parseSaidOutput(step.outputMessages) : fields.optionalJson('output');
+
 /** Stores the steps of tool use. */
 export const stepCodec: StepFieldsCodec<ToolUseStep> = {
   encode: (step) => {
-    const known = collectKnown(step, step.toolCalls);
-    return present({
-      stepType: step.stepType,
-      toolCalls: omitIf(jsonEquals(step.toolCalls, getCalls(step.outputMessages)), step.toolCalls),
-      executions: omitIf(
-        step.executions.length === 0,
-        step.executions.map((execution, index) => encodeExecution(execution, known, step.toolCalls[index])),
-      ),
-      answers: step.answers,
-      nested: step.nested,
-      model: step.model,
-      fallbacks: step.fallbacks?.map(({ model, problem }) => ({ model, problem })),
-      ...(step.output !== undefined && encodeOutput(step.output, step.outputMessages)),
-    });
+    const { toolCalls, answers, nested, model, fallbacks, output } = step;
+    const fields: Record<string, unknown> = { stepType: step.stepType };
+    if (!jsonEquals(toolCalls, getCalls(step.outputMessages))) fields['toolCalls'] = toolCalls;
+    if (step.executions.length > 0) fields['executions'] = encodeExecutions(step);
+    if (answers !== undefined) fields['answers'] = answers;
+    if (nested !== undefined) fields['nested'] = nested;
+    if (model !== undefined) fields['model'] = model;
+    if (fallbacks !== undefined) fields['fallbacks'] = fallbacks.map((failed) => ({ model: failed.model, problem: failed.problem }));
+    if (output !== undefined) Object.assign(fields, encodeOutput(output, step.outputMessages));
+    // Holds: a step is made of JSON values only.
+    return fields as JsonObject;
   },
   decode: (step, fields: ObjectReader) => {
     const toolCalls = fields.optionalArray('toolCalls', readToolCall) ?? getCalls(step.outputMessages);
-    const known = collectKnown(step, toolCalls);
-    const readers = fields.optionalArray('executions', readObject) ?? [];
-    return omitUndefined({
+    const decoded: Draft<ToolUseStep> = {
       ...step,
-      stepType: fields.oneOf('stepType', Object.values(StepType)),
+      stepType: fields.oneOf('stepType', stepTypes),
       toolCalls,
-      executions: readers.map((reader, index) => decodeExecution(reader, known, toolCalls[index])),
-      answers: fields.optionalArray('answers', readCallAnswer),
-      nested: fields.optionalValue('nested', readNested),
-      model: fields.optionalString('model'),
-      fallbacks: fields.optionalArray('fallbacks', readFailedModel),
-      output: fields.optionalBoolean('saidOutput') === true ? parseSaidOutput(step.outputMessages) : fields.optionalJson('output'),
-    });
+      executions: decodeExecutions(step, fields, toolCalls),
+    };
+    // Most steps have none of these: they are absent then, not undefined.
+    const answers = fields.optionalArray('answers', readCallAnswer);
+    const nested = fields.optionalValue('nested', readNested);
+    const model = fields.optionalString('model');
+    const fallbacks = fields.optionalArray('fallbacks', readFailedModel);
+    const output = readSaidOutput(step, fields);
+    if (answers !== undefined) decoded.answers = answers;
+    if (nested !== undefined) decoded.nested = nested;
+    if (model !== undefined) decoded.model = model;
+    if (fallbacks !== undefined) decoded.fallbacks = fallbacks;
+    if (output !== undefined) decoded.output = output;
+    return decoded;
   },
 };

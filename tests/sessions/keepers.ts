@@ -141,7 +141,7 @@ function sqliteKeeper(make: MakeAgent): Keeper {
       // Holds: this is what the log of a session is written as.
       const { state: whole, change, action } = JSON.parse(body) as EntryBody;
       if (action?.type === 'send') sent.push(action.message);
-      if (whole !== undefined) return states.parse(whole);
+      if (whole !== undefined) return typeof whole === 'string' ? states.parse(whole) : states.decode(whole);
       return change === undefined ? state : states.patch(state, change, sent);
     }, states.empty());
   };

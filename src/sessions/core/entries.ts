@@ -2,8 +2,9 @@
 // B1. An entry holds an action, a change of the state, or both.
 // B2. The state is what the entries say, read from a snapshot on.
 import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, omitUndefined, readObject, SteplineError } from '../../lib/index.ts';
-import type { RunState, StateType } from '../../step-by-step/index.ts';
+import { DamagedDataError, InvalidArgumentError, omitUndefined, readObject, SteplineError } from '../../lib/index.ts';
+import type { RunState, StateLines, StateType } from '../../step-by-step/index.ts';
+import { hasLines, splitLines } from '../../step-by-step/index.ts';
 import type { Action, RecordedAction } from './action.ts';
 import type { SessionApproval } from './session-approvals.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
@@ -32,8 +33,8 @@ export interface EntryBody {
   readonly approvals?: readonly SessionApproval[];
   /** The change that the entry makes to the state. */
   readonly change?: JsonObject;
-  /** The whole state as text, in an entry that is a snapshot. */
-  readonly state?: string;
+  /** The whole state, in an entry that is a snapshot: as text, or in lines. */
+  readonly state?: string | StateLines;
 }
 
 /** An action that waits to be applied. */
@@ -60,9 +61,28 @@ export interface ReplayedLog {
 
 /** Reads a body. Its writer guarantees that an action is whole: the store has checked that nothing was changed. */
 export function readBody(text: string): EntryBody {
-  const body = readObject(JSON.parse(text), 'entry');
+  const split = splitLines(text);
+  const body = readObject(JSON.parse(split?.text ?? text), 'entry');
   body.optionalObject('action')?.time('at');
-  return body.raw;
+  return split === undefined ? body.raw : { ...body.raw, state: { written: body.raw['state'], lines: split.lines } };
+}
+
+/** Writes a body. A state in lines is written as it is, so that a body has lines too. */
+export function writeBody({ state, ...rest }: EntryBody): string {
+  const text = JSON.stringify(rest);
+  if (state === undefined) return text;
+  const written = typeof state === 'string' && hasLines(state) ? state : JSON.stringify(state);
+  return text === '{}' ? `{"state":${written}}` : `${text.slice(0, -1)},"state":${written}}`;
+}
+
+/** Writes the state of a snapshot: in lines, if it is long. */
+export const writeState = (states: StateType, state: RunState): string => (states.stringifyLines ?? states.stringify)(state);
+
+/** Reads the state of a snapshot. */
+function readState(state: string | StateLines, states: StateType): RunState {
+  if (typeof state === 'string') return states.parse(state);
+  if (states.decodeLines !== undefined) return states.decodeLines(state);
+  throw new InvalidArgumentError(`The state of kind "${states.kind}" was stored in lines. Its StateType needs decodeLines() to read it.`);
 }
 
 /** Reads all entries from one on, page by page. */
@@ -145,7 +165,7 @@ export function replay(entries: readonly LogEntry[], states: StateType, before?:
     const read = readBody(body);
     const { change, state: whole } = read;
     if (whole !== undefined) {
-      state = states.parse(whole);
+      state = readState(whole, states);
       approvals = [];
     }
     if (read.approvals !== undefined) ({ approvals } = read);

@@ -6,7 +6,7 @@
 //     the one whose log it is, and some events repeat others of their commit.
 import type { BaseEvent } from '../../events/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, isPlainObject, latestTime, readArray, readField, readJsonObject } from '../../lib/index.ts';
+import { DamagedDataError, isPlainObject, latestTime, readArray, readField, readJsonObject, setOwn } from '../../lib/index.ts';
 import type { Execution, RunState, Step, StepResult } from '../../step-by-step/index.ts';
 import { toMessageFacts } from './create-action-events.ts';
 import type { SentMessage } from './entries.ts';
@@ -93,34 +93,39 @@ function getDerived({ type, outcome }: Fields): JsonObject {
   return { parentAgentId: null, ...error, ...(type === 'ContinuationEvaluated' && readDecision(outcome)) };
 }
 
-/** Leaves out the fields that follow from others. JSON does not write what is undefined. */
-function withoutDerived(event: Fields, related: RelatedEvents): Fields {
-  const derived = getDerived(event);
-  const own = Object.keys(derived).filter((key) => derived[key] === event[key]);
-  const hidden = ['sessionId', ...own, ...listRelatedNames(event, related)];
-  return { ...event, ...Object.fromEntries(hidden.map((key) => [key, undefined])) };
+/** Records that an event may refer to, and what it shares with others of its commit. */
+interface WritingContext extends EventRecords {
+  readonly related: RelatedEvents;
+  readonly shared: Fields;
 }
 
-function toStored(event: Fields, records: EventRecords, related: RelatedEvents): Fields {
-  const { id, outcome, ...fields } = withoutDerived(event, related);
-  const place = findTextPlace(fields, records);
-  const isInStep = outcome !== undefined && outcome === records.result?.outcome;
-  return {
-    ...fields,
-    ...(place !== undefined && { text: place, content: undefined }),
-    id: id === `${String(event['executionId'])}/${String(event['seq'])}` ? undefined : id,
-    ...(isInStep ? { outcome: inStep, errors: undefined } : { outcome }),
-  };
+/** Leaves out the fields that follow from others. Key by key: this runs for every event that is stored. */
+function toStored(event: Fields, context: WritingContext): Fields {
+  const { outcome } = event;
+  const derived = getDerived(event);
+  const repeated = listRelatedNames(event, context.related);
+  const place = findTextPlace(event, context);
+  const isInStep = outcome !== undefined && outcome === context.result?.outcome;
+  const follows = (key: string, value: unknown): boolean =>
+    key === 'sessionId' ||
+    Object.hasOwn(context.shared, key) ||
+    (Object.hasOwn(derived, key) && derived[key] === value) ||
+    repeated.includes(key) ||
+    (isInStep && key === 'errors') ||
+    (place !== undefined && (key === 'text' || key === 'content'));
+  const stored: Record<string, unknown> = {};
+  for (const key of Object.keys(event)) if (key !== 'id' && key !== 'outcome' && !follows(key, event[key])) setOwn(stored, key, event[key]);
+  if (place !== undefined) stored['text'] = place;
+  if (event['id'] !== `${String(event['executionId'])}/${String(event['seq'])}`) stored['id'] = event['id'];
+  if (outcome !== undefined) stored['outcome'] = isInStep ? inStep : outcome;
+  return stored;
 }
 
 /** Writes the events of one commit. */
 export function writeEvents(events: readonly BaseEvent[], records: EventRecords): string {
   const all: readonly Fields[] = events.map((event) => ({ ...event }));
-  const shared = getShared(all);
-  const related = indexRelated(all);
-  // JSON leaves out what is undefined.
-  const hidden = Object.fromEntries(Object.keys(shared).map((key) => [key, undefined]));
-  return JSON.stringify([shared, ...all.map((event) => ({ ...toStored(event, records, related), ...hidden }))]);
+  const context = { ...records, related: indexRelated(all), shared: getShared(all) };
+  return JSON.stringify([context.shared, ...all.map((event) => toStored(event, context))]);
 }
 
 /** Records that events are read with. */

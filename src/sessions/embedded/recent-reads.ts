@@ -23,7 +23,9 @@ interface KeptSession {
 const maxKept = 8;
 const keepMs = 10_000;
 
-const isErasure = ({ body }: LogEntry): boolean => body.includes('"erase"') && readBody(body).action?.type === 'erase';
+const isErasure = ({ isSnapshot, body }: LogEntry): boolean =>
+  // A snapshot, which may be long, has no such action.
+  !isSnapshot && body.includes('"erase"') && readBody(body).action?.type === 'erase';
 
 interface RecentReadsOptions {
   readonly reader: SessionReader;

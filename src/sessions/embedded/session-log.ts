@@ -14,7 +14,7 @@ import type { AskedCall, RunState, StateType, StepResult } from '../../step-by-s
 import type { Action } from '../core/action.ts';
 import { readAskedCall } from '../core/approval-digest.ts';
 import type { EntryBody, QueuedAction, ReplayedLog } from '../core/entries.ts';
-import { findSentMessages, isUntouchedAfter, readStored, replay, updateQueue } from '../core/entries.ts';
+import { findSentMessages, isUntouchedAfter, readStored, replay, updateQueue, writeBody, writeState } from '../core/entries.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
 import { getWakeAt } from '../core/expiry.ts';
 import { isOpenRow, readOpenRow } from '../core/open-step.ts';
@@ -124,7 +124,7 @@ export class SessionLog {
       head: entries.length,
       effects: [],
     });
-    const body = { action, state: parts.states.stringify(parts.state), ...(refused.length > 0 && { refused }) };
+    const body = { action, state: writeState(parts.states, parts.state), ...(refused.length > 0 && { refused }) };
     await log.append(body, { ...origin, history: entries });
     return log;
   }
@@ -235,7 +235,7 @@ export class SessionLog {
     const { approvals = this.#approvals } = parts;
     const writesApprovals = approvals !== this.#approvals || (body.state !== undefined && approvals.length > 0);
     const whole: EntryBody = { ...body, ...(writesApprovals && { approvals }), ...(Object.keys(change).length > 0 && { change }) };
-    const text = JSON.stringify(whole);
+    const text = writeBody(whole);
     const lastSeq = events.at(-1)?.seq;
     const entry: LogEntry = omitUndefined({
       n: after + 1,
@@ -290,7 +290,7 @@ export class SessionLog {
   /** Writes a snapshot if the changes since the last one are worth it. */
   async compact(): Promise<void> {
     const isWorthIt = this.#bytesSince >= Math.max(leastSnapshotBytes, this.#snapshotBytes);
-    if (isWorthIt && this.queued.size === 0 && this.journal.isEmpty) await this.append({ state: this.states.stringify(this.#state) });
+    if (isWorthIt && this.queued.size === 0 && this.journal.isEmpty) await this.append({ state: writeState(this.states, this.#state) });
   }
 
   #clearStep(): void {

@@ -8,6 +8,7 @@ import type { RecordedGrant } from '../grant.ts';
 import { readAnswer, readWait } from '../read-waiting.ts';
 import type { Step } from '../step.ts';
 import type { PendingStep } from '../waiting.ts';
+import { readEarlier } from './lines.ts';
 import type { ResultSurroundings } from './result-codec.ts';
 import { readResults, writeResults } from './result-codec.ts';
 import { readCost, readStep, writeStep, writeUsage } from './step-codec.ts';
@@ -114,14 +115,27 @@ function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurrou
 
 const asIs = (item: unknown): unknown => item;
 
-export function writeExecution<S extends Step>(execution: Execution<S>, surroundings: ResultSurroundings<S>): JsonObject {
-  return { ...writeHead(execution, surroundings), results: writeResults(execution.results, surroundings, undefined) };
+/** Writes an execution. `later`: the number of results at the end that have to be read without those before them. */
+export function writeExecution<S extends Step>(execution: Execution<S>, surroundings: ResultSurroundings<S>, later = 0): JsonObject {
+  const { results } = execution;
+  const head = writeHead(execution, surroundings);
+  const first = results.length - later;
+  if (later === 0 || first <= 0) return { ...head, results: writeResults(results, surroundings) };
+  const earlier = writeResults(results.slice(0, first), surroundings);
+  const options = { before: results.at(first - 1), isWhole: true };
+  return { ...head, results: [...earlier, ...writeResults(results.slice(first), surroundings, options)] };
 }
 
 export function readExecution<S extends Step>(input: unknown, path: string, surroundings: ResultSurroundings<S>): Execution<S> {
   const data = readObject(input, path);
-  const results = readResults(data.array('results', asIs), `${path}.results`, { ...surroundings, before: undefined });
-  return { ...readHead(data, surroundings), results: AppendOnlyList.from(results) };
+  const at = `${path}.results`;
+  const earlier = readEarlier(data, surroundings.lines, (list) => readResults(list, at, { ...surroundings, before: undefined }));
+  const options = { ...surroundings, before: undefined, skipped: earlier?.count ?? 0 };
+  const results = readResults(data.array('results', asIs), at, options);
+  return {
+    ...readHead(data, surroundings),
+    results: earlier === undefined ? AppendOnlyList.from(results) : AppendOnlyList.withEarlier(earlier, results),
+  };
 }
 
 /** Returns the changes of the head. Of a waiting step, only the changed parts: it may be large, and is answered bit by bit. */
@@ -148,7 +162,7 @@ export function diffExecution<S extends Step>(
   const added = after.results.since(before.results);
   if (added === undefined) return undefined;
   const head = diffHead(writeHead(before, surroundings), writeHead(after, surroundings));
-  return added.length === 0 ? head : { ...head, results: writeResults(added, surroundings, before.results.last) };
+  return added.length === 0 ? head : { ...head, results: writeResults(added, surroundings, { before: before.results.last }) };
 }
 
 export function patchExecution<S extends Step>(

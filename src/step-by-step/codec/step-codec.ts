@@ -21,8 +21,9 @@ export const readCost = (input: unknown, path: string): Cost => {
 };
 
 /** Leaves out the total, which follows from the rest. */
-export function writeUsage({ total: _, ...counts }: Usage): JsonObject {
-  return present(counts);
+export function writeUsage(usage: Usage): JsonObject {
+  const { input, output, cacheRead, cacheWrite, reasoning, unknownCalls } = usage;
+  return present({ input, output, cacheRead, cacheWrite, reasoning, unknownCalls });
 }
 
 /** A step in its stored form, without its id, its messages and outcomes. */
@@ -31,8 +32,8 @@ export interface StoredStep {
   readonly fields: JsonObject;
 }
 
-export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>): StoredStep {
-  const common = present({
+export function writeStepCommon(step: Step): JsonObject {
+  return present({
     participant: step.participant,
     usage: writeUsage(step.usage),
     errors: step.errors.length === 0 ? undefined : step.errors,
@@ -43,29 +44,55 @@ export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>): S
     finalizing: step.finalizing,
     resumed: step.resumed,
   });
-  return { common, fields: codec.encode(step) };
+}
+
+export const writeStep = <S extends Step>(step: S, codec: StepFieldsCodec<S>): StoredStep => ({
+  common: writeStepCommon(step),
+  fields: codec.encode(step),
+});
+
+/** Fields of a step that many steps in a row have in common. */
+export type CommonFields = Omit<Step, 'id' | 'outputMessages'>;
+
+type Draft<Fields> = { -readonly [Key in keyof Fields]: Fields[Key] };
+
+const interruptions = Object.values(Interruption);
+
+/** Reads the common fields. Those that are absent are left out. */
+export function readCommon(data: ObjectReader): CommonFields {
+  const common: Draft<CommonFields> = { usage: data.value('usage', Usage.fromJSON), errors: data.optionalArray('errors', readFailure) ?? [] };
+  const participant = data.optionalString('participant');
+  const interrupted = data.optionalOneOf('interrupted', interruptions);
+  const finishReason = data.optionalString('finishReason');
+  const hasToolCalls = data.optionalBoolean('hasToolCalls');
+  const cost = data.optionalValue('cost', readCost);
+  const finalizing = data.optionalBoolean('finalizing');
+  const resumed = data.optionalBoolean('resumed');
+  if (participant !== undefined) common.participant = participant;
+  if (interrupted !== undefined) common.interrupted = interrupted;
+  if (finishReason !== undefined) common.finishReason = finishReason;
+  if (hasToolCalls !== undefined) common.hasToolCalls = hasToolCalls;
+  if (cost !== undefined) common.cost = cost;
+  if (finalizing !== undefined) common.finalizing = finalizing;
+  if (resumed !== undefined) common.resumed = resumed;
+  return common;
 }
 
 /** Values that a step is read with, besides its own data. */
 export interface ReadStepOptions<S extends Step> {
   readonly step: StepFieldsCodec<S>;
   readonly refs: MessageRefs;
+  /** The common fields, if they were read already. */
+  readonly common?: CommonFields | undefined;
   readonly innerOutcome?: ContinuationOutcome | undefined;
 }
 
-export function readStep<S extends Step>(data: ObjectReader, { step: codec, refs, innerOutcome }: ReadStepOptions<S>): S {
-  const step: Step = omitUndefined({
+export function readStep<S extends Step>(data: ObjectReader, options: ReadStepOptions<S>): S {
+  const { step: codec, refs, common = readCommon(data), innerOutcome } = options;
+  const step: Step = {
     id: data.string('id'),
-    participant: data.optionalString('participant'),
     outputMessages: data.array('messages', (item, path) => refs.read(item, path)),
-    usage: data.value('usage', Usage.fromJSON),
-    errors: data.optionalArray('errors', readFailure) ?? [],
-    interrupted: data.optionalOneOf('interrupted', Object.values(Interruption)),
-    finishReason: data.optionalString('finishReason'),
-    hasToolCalls: data.optionalBoolean('hasToolCalls'),
-    cost: data.optionalValue('cost', readCost),
-    finalizing: data.optionalBoolean('finalizing'),
-    resumed: data.optionalBoolean('resumed'),
-  });
+    ...common,
+  };
   return codec.decode(step, data.object('fields'), innerOutcome);
 }

@@ -1,0 +1,78 @@
+// Evaluations of a stored outcome, kept as their changes until somebody reads them.
+// Owns:     the changes, and making evaluations of them once.
+// Does not: check the changes: whoever read them has.
+// N1. What is read is the same whenever it is read, and whichever outcome of a chain is read first.
+// N2. A long chain does not overflow the stack: it is made from its beginning.
+import type { JsonObject } from '../lib/index.ts';
+import { ContinuationEvaluation } from './continuation-evaluation.ts';
+
+/** The change of one evaluation: another reason, and the values of its context that differ. */
+export interface EvaluationChange {
+  readonly criterion: string;
+  readonly reason: string | undefined;
+  readonly context: JsonObject | undefined;
+}
+
+/** True for a whole evaluation, which replaces the one before. */
+export const isWhole = (change: EvaluationChange | ContinuationEvaluation): change is ContinuationEvaluation => 'decision' in change;
+
+type Evaluations = readonly ContinuationEvaluation[];
+
+/** Applies a change to the evaluation before. */
+export function applyChange(before: ContinuationEvaluation, { reason, context }: EvaluationChange): ContinuationEvaluation {
+  return new ContinuationEvaluation({
+    ...before,
+    reason: reason ?? before.reason,
+    context: context === undefined ? before.context : { ...before.context, ...context },
+  });
+}
+
+type Changes = readonly (EvaluationChange | ContinuationEvaluation)[];
+
+function applyChanges(before: Evaluations, changes: Changes): Evaluations {
+  const evaluations = before.map((evaluation) => {
+    const change = changes.find(({ criterion }) => criterion === evaluation.criterion);
+    if (change === undefined) return evaluation;
+    return isWhole(change) ? change : applyChange(evaluation, change);
+  });
+  return Object.freeze(evaluations);
+}
+
+/** Evaluations of the same criteria as earlier ones. */
+export class ChangedEvaluations {
+  /** Evaluations with the same criteria, decisions and limits; their reasons and contexts may be earlier ones. */
+  readonly decisive: Evaluations;
+  #changes: Changes;
+  #before: ChangedEvaluations | Evaluations;
+  #evaluations: Evaluations | undefined;
+
+  constructor(before: ChangedEvaluations | Evaluations, changes: Changes) {
+    const decisive = before instanceof ChangedEvaluations ? before.decisive : before;
+    this.decisive = changes.some(isWhole) ? applyChanges(decisive, changes.filter(isWhole)) : decisive;
+    this.#before = before;
+    this.#changes = changes;
+  }
+
+  get evaluations(): Evaluations {
+    if (this.#evaluations !== undefined) return this.#evaluations;
+    // From the nearest that are made already.
+    const chain: ChangedEvaluations[] = [];
+    let made: Evaluations | undefined;
+    for (let link: ChangedEvaluations | Evaluations = this; made === undefined; ) {
+      if (!(link instanceof ChangedEvaluations)) made = link;
+      else if (link.#evaluations !== undefined) made = link.#evaluations;
+      else {
+        chain.push(link);
+        link = link.#before;
+      }
+    }
+    for (const link of chain.reverse()) {
+      made = applyChanges(made, link.#changes);
+      link.#evaluations = made;
+      // Not needed any more.
+      link.#before = made;
+      link.#changes = [];
+    }
+    return made;
+  }
+}
