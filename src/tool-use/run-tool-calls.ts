@@ -157,10 +157,19 @@ async function applyAfterToolHooks(
 }
 
 /** Emits the end of a call. Nobody who hears of it can change what is recorded. */
-export function emitCompleted({ setup, turn }: Work, given: ToolExecution): CallResults {
-  const execution = deepFreeze(given);
+export function emitCompleted({ setup, turn }: Work, execution: ToolExecution): CallResults {
+  freezeExecution(execution);
   turn.scope.events.emit((header) => new ToolCallCompleted(header, setup.name, execution));
   return { executions: [execution], waits: noWaits };
+}
+
+// By the names of the fields, because this runs for every call.
+function freezeExecution(execution: ToolExecution): void {
+  deepFreeze(execution.args);
+  deepFreeze(execution.value);
+  deepFreeze(execution.output);
+  if (execution.failure !== undefined) deepFreeze(execution.failure);
+  Object.freeze(execution);
 }
 
 /** True if a person is to be asked about a call. Nobody is asked once the run is interrupted. */

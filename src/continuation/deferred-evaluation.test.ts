@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { ContinuationCriteria } from './continuation-criteria.ts';
+import type { ContinuationEvaluation } from './continuation-evaluation.ts';
+import { CostLimit } from './criteria/cost-limit.ts';
+import { CumulativeExecutionTimeLimit } from './criteria/cumulative-execution-time-limit.ts';
+import { ExecutionTimeLimit } from './criteria/execution-time-limit.ts';
+import { StepsLimit } from './criteria/steps-limit.ts';
+import { TokenUsageLimit } from './criteria/token-usage-limit.ts';
+
+interface Counts {
+  used: number;
+  unknownCalls: number;
+  granted: number;
+}
+
+const options = { granted: ({ granted }: Counts) => granted };
+const limits = [
+  new StepsLimit<Counts>(10, ({ used }) => used, options),
+  new TokenUsageLimit<Counts>(
+    10,
+    ({ used, unknownCalls }) => ({ input: used, output: 0, total: used, ...(unknownCalls > 0 && { unknownCalls }) }),
+    options,
+  ),
+  new CostLimit<Counts>(10, ({ used: usd, unknownCalls }) => ({ usd, unknownCalls }), options),
+  new CumulativeExecutionTimeLimit<Counts>(10, ({ used }) => used, options),
+  new ExecutionTimeLimit<Counts>(10, ({ used }) => -used * 1000, options),
+];
+
+const counts = fc.record({
+  used: fc.oneof(fc.nat(25), fc.double({ min: 0, max: 25, noNaN: true })),
+  unknownCalls: fc.nat(2),
+  granted: fc.constantFrom(0, 0, 5),
+});
+
+test('an outcome has the evaluations that its criteria explain, whether a limit is reached, raised or neither', () => {
+  fc.assert(
+    fc.property(counts, (state) => {
+      const { evaluations } = new ContinuationCriteria(...limits).evaluate(state, { now: 0 });
+      expect(evaluations).toStrictEqual(limits.map((limit) => limit.explain(state, { now: 0 })));
+    }),
+  );
+});
+
+describe('an evaluation that is written later', () => {
+  test('has the numbers of the state as it was judged', () => {
+    const state = { used: 3, unknownCalls: 0, granted: 0 };
+    const outcome = new ContinuationCriteria(...limits).evaluate(state, { now: 0 });
+    state.used = 99;
+    state.granted = 5;
+    expect(outcome.evaluations.map(({ reason }) => reason)).toStrictEqual([
+      '3 of 10 steps used',
+      '3 of 10 tokens used',
+      '3 of 10 US dollars spent',
+      '3 s of 10 s of active time used',
+      '3 s of 10 s of run time used',
+    ]);
+  });
+
+  test('is written once, and cannot be changed', () => {
+    const outcome = new ContinuationCriteria(...limits).evaluate({ used: 3, unknownCalls: 0, granted: 0 }, { now: 0 });
+    expect(outcome.evaluations).toBe(outcome.evaluations);
+    expect(Object.isFrozen(outcome.evaluations)).toBe(true);
+    expect(outcome.evaluations.every((evaluation) => Object.isFrozen(evaluation) && Object.isFrozen(evaluation.context))).toBe(true);
+  });
+
+  test('is a field like others to whoever lists, copies or compares outcomes', () => {
+    const judge = (used: number) => new ContinuationCriteria(...limits).evaluate({ used, unknownCalls: 0, granted: 0 }, { now: 0 });
+    expect(Object.keys(judge(3))).toContain('evaluations');
+    expect({ ...judge(3) }.evaluations).toHaveLength(limits.length);
+    expect(judge(3)).toEqual(judge(3));
+    expect(judge(3)).not.toEqual(judge(4));
+  });
+
+  test('is that of a class which explains in its own way', () => {
+    class PoliteLimit extends StepsLimit<Counts> {
+      override explain(state: Counts): ContinuationEvaluation {
+        return { ...super.explain(state), reason: 'please go on' };
+      }
+    }
+    const outcome = new ContinuationCriteria(new PoliteLimit(10, ({ used }) => used)).evaluate({ used: 1, unknownCalls: 0, granted: 0 });
+    expect(outcome.evaluations.map(({ reason }) => reason)).toStrictEqual(['please go on']);
+  });
+});
