@@ -16,10 +16,10 @@ const useClock = 'Take a Clock as an argument; the machine’s own is in src/lib
 const useIds = 'Take an IdSource as an argument; the machine’s own is in src/lib.';
 
 export default defineConfig(
-  // The last four need packages that only `npm run test:postgres`, `npm run test:browser` and `npm run docs:peers` install.
+  // The last five need packages that only `npm run test:postgres`, `npm run test:engines`, `npm run test:browser` and `npm run docs:peers` install.
   globalIgnores([
     ...['**/dist/', 'coverage/', '**/.cache/', 'tests/postgres/pool-types.test-d.ts', 'tests/browser/playwright-types.test-d.ts'],
-    ...['tests/browser/next-app/', 'site/peers/scripted/'],
+    ...['tests/engines/', 'tests/browser/next-app/', 'site/peers/scripted/'],
   ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
