@@ -47,6 +47,7 @@ export function createJournalAgent({ run, answer, errors = ErrorPolicy.ignoreToo
     ],
     hooks: [late],
     errors,
-    ports: { onProblem: () => undefined },
+    // The longest wait that the backoff allows.
+    ports: { onProblem: () => undefined, random: () => 1 },
   });
 }
