@@ -1,159 +1,130 @@
 // An agent on a list of rows. Every run here has four parallel calls and an async hook: a simple one hides faults of the order.
 import { expect, test } from 'vitest';
+import { createTools, findFaults, KillableProcess, lateHook, runThroughKills } from '../../tests/support/killable-process.ts';
+import type { Agent } from '../agent/index.ts';
 import { createAgent } from '../agent/index.ts';
+import { createChat, llmParticipant } from '../chat/index.ts';
+import { createCollaboration, llmCollaborator } from '../collaboration/index.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
+import type { Orchestrator } from '../step-by-step/index.ts';
 import { createFakeClock, scriptedModel } from '../testing/index.ts';
-import { defineHook } from '../tool-use/index.ts';
-import { defineTool } from '../tools/index.ts';
-import type { DurableEngine } from './durable-engine.ts';
-import type { RecordedCommit } from './durable-options.ts';
 import type { JournalRow } from './journal-row.ts';
 import { memoryEngine } from './memory-engine.ts';
 import { runDurably } from './run-durably.ts';
 
-const never = new Promise<never>(() => undefined);
+const callFour = (step: number) => ({
+  toolCalls: ['look', 'put', 'note', 'pay'].map((name, index) => ({ name, id: `c${step}-${index}`, args: { turns: (step + index) % 3 } })),
+});
 
-/** A process that can be killed: nothing of it does anything after that. */
-function createProcess(world: { readonly lines: string[] }) {
-  const own: { isAlive: boolean } = { isAlive: true };
-  const isAlive = (): boolean => own.isAlive;
-  const whileAlive = async (line: string): Promise<string> => {
-    await Promise.resolve();
-    if (!isAlive()) return never;
-    world.lines.push(line);
-    await new Promise((resolve) => setImmediate(resolve));
-    return isAlive() ? line : never;
-  };
-  const toTool = (name: string, effect: 'pure' | 'idempotent' | 'once') =>
-    defineTool({
-      name,
-      description: `Does ${name}.`,
-      input: { type: 'object', properties: { of: { type: 'number' } } },
-      effect,
-      run: (_, { idempotencyKey }) => whileAlive(`${name} ${idempotencyKey}`),
-    });
-  const calls = (step: number) => ({
-    toolCalls: ['look', 'put', 'note', 'pay'].map((name, index) => ({ name, id: `c${step}-${index}`, args: { of: index } })),
-  });
-  const agent = createAgent({
-    id: 'desk',
-    model: scriptedModel(
-      [
-        ({ messages }) => {
-          const step = messages.filter((message) => message.isAssistant()).length;
-          return step < 3 ? calls(step) : { text: 'Done.' };
-        },
-      ],
-      { repeatLast: true },
-    ),
-    tools: [toTool('look', 'pure'), toTool('put', 'idempotent'), toTool('note', 'once'), toTool('pay', 'once')],
-    hooks: [
-      defineHook({
-        name: 'late',
-        changes: ['args'],
-        beforeTool: async ({ call }) => {
-          for (let turns = call.id.endsWith('-0') ? 3 : 1; turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve));
-          return undefined;
-        },
-      }),
+/** A model that makes four calls in each of its first answers, counted in what it reads. */
+const createModel = (steps: number, last = 'Done.') =>
+  scriptedModel(
+    [
+      ({ messages }) => {
+        const own = messages.slice(messages.findLastIndex((message) => message.isUser())).filter((message) => message.isAssistant()).length;
+        return own < steps ? callFour(messages.length) : { text: last };
+      },
     ],
-    ports: { onProblem: () => undefined },
-  });
-  return { agent, kill: () => (own.isAlive = false) };
-}
+    { repeatLast: true },
+  );
+
+const ports = { onProblem: () => undefined };
+const createDesk = (process: KillableProcess): Agent =>
+  createAgent({ id: 'desk', model: createModel(3), tools: createTools(process), hooks: [lateHook], ports });
 
 const toRows = (journal: readonly string[]): readonly JournalRow[] => journal.flatMap((batch) => JSON.parse(batch) as JournalRow[]);
-const options = { executionId: 'e1' };
+const listKinds = (journal: readonly string[]): readonly (string | undefined)[] => toRows(journal).map((row) => Object.keys(row)[0]);
 
 test('takes each step once and records it as rows', async () => {
-  const world = { lines: [] as string[] };
-  const journal: string[] = [];
-  const { agent } = createProcess(world);
-  const result = await runDurably(agent, 'Go.', { ...options, engine: memoryEngine(journal) });
-  expect([result.status, result.text, result.state.stepCount]).toStrictEqual(['completed', 'Done.', 4]);
-  expect(world.lines).toHaveLength(12);
-  const kinds = toRows(journal).map((row) => Object.keys(row)[0]);
-  expect(kinds.slice(0, 2)).toStrictEqual(['attempt', 'start']);
-  expect(kinds.at(-1)).toBe('end');
+  const { result, lines, journal } = await runThroughKills(createDesk, []);
+  expect([result.status, result.text, result.state.stepCount, lines.length]).toStrictEqual(['completed', 'Done.', 4, 12]);
+  const kinds = listKinds(journal);
+  expect([...kinds.slice(0, 2), kinds.at(-1)]).toStrictEqual(['attempt', 'start', 'end']);
   expect(kinds.filter((kind) => kind === 'commit')).toHaveLength(4);
 });
 
-test('rows of one turn of the event loop are recorded together', async () => {
-  const journal: string[] = [];
-  await runDurably(createProcess({ lines: [] }).agent, 'Go.', { ...options, engine: memoryEngine(journal) });
-  // Ten rows for each step with calls (intents and results, one commit), and fewer lists than rows.
+test('rows of one turn of the event loop are recorded together, and effects of a step that commits are not recorded', async () => {
+  const { journal } = await runThroughKills(createDesk, []);
   expect(journal.length).toBeLessThan(toRows(journal).length * 0.8);
+  // Each of three steps has an answer, three intents and four results; the last step has an answer.
+  expect(listKinds(journal).filter((kind) => kind === 'effect').length).toBeLessThan(3 * 8 + 1);
 });
 
 test('a list that is closed is read, and nothing runs or is recorded', async () => {
-  const world = { lines: [] as string[] };
-  const journal: string[] = [];
-  const first = await runDurably(createProcess(world).agent, 'Go.', { ...options, engine: memoryEngine(journal) });
-  const [before, lines] = [[...journal], [...world.lines]];
-  const again = await runDurably(createProcess(world).agent, 'Something else.', { ...options, engine: memoryEngine(journal) });
-  expect(again.state.toJSON()).toStrictEqual(first.state.toJSON());
-  expect([journal, world.lines]).toStrictEqual([before, lines]);
+  const { journal, result } = await runThroughKills(createDesk, []);
+  const copy = [...journal];
+  const lines: string[] = [];
+  const agent = createDesk(new KillableProcess(lines));
+  const again = await runDurably(agent, 'Another.', { engine: memoryEngine(copy), executionId: 'e1' });
+  expect(JSON.stringify(again.state)).toBe(JSON.stringify(result.state));
+  expect([lines, copy]).toStrictEqual([[], journal]);
 });
 
-/** Kills the process at a call of the engine: before it is recorded, or after. */
-function killAt(
-  engine: DurableEngine,
-  { place, recorded, kill }: { readonly place: number; readonly recorded: boolean; kill(): void },
-): DurableEngine {
-  let count = 0;
-  return {
-    ...engine,
-    record: async (make) => {
-      const isLast = count === place;
-      count += 1;
-      if (!isLast) return engine.record(make);
-      if (recorded) await engine.record(make);
-      kill();
-      return never;
-    },
-  };
-}
+const kinds: readonly (readonly [kind: string, create: (process: KillableProcess) => Orchestrator, steps: number])[] = [
+  ['an agent', createDesk, 4],
+  [
+    'a chat',
+    (process) =>
+      createChat({
+        participants: [
+          llmParticipant({ name: 'ann', model: createModel(2, 'Built.'), tools: createTools(process), hooks: [lateHook] }),
+          llmParticipant({ name: 'bob', model: createModel(1, 'Read.'), tools: createTools(process), hooks: [lateHook] }),
+        ],
+        limits: { steps: 3 },
+        ports,
+      }),
+    2,
+  ],
+  [
+    'a collaboration',
+    (process) =>
+      createCollaboration({
+        collaborators: [
+          llmCollaborator({ name: 'ann', model: createModel(2, 'Built.'), tools: createTools(process), hooks: [lateHook] }),
+          llmCollaborator({ name: 'bob', model: createModel(1, 'Read.'), tools: createTools(process), hooks: [lateHook] }),
+        ],
+        limits: { steps: 3 },
+        ports,
+      }),
+    2,
+  ],
+];
 
-test.each([false, true])(
-  'resumes after a kill at every list of rows (recorded: %s): the same end, nothing twice, no gap',
-  async (recorded) => {
-    for (let place = 0; ; place += 1) {
-      const world = { lines: [] as string[] };
-      const journal: string[] = [];
-      const first = createProcess(world);
-      const killed = new Promise<'killed'>((resolve) => {
-        const kill = (): void => {
-          first.kill();
-          resolve('killed');
-        };
-        const engine = killAt(memoryEngine(journal), { place, recorded, kill });
-        void runDurably(first.agent, 'Go.', { ...options, engine }).then(() => resolve('killed'));
-      });
-      await killed;
-      const commits: RecordedCommit[] = [];
-      const onCommit = (commit: RecordedCommit): void => void commits.push(commit);
-      const result = await runDurably(createProcess(world).agent, 'Go.', { ...options, engine: memoryEngine(journal), onCommit });
-      expect([place, result.status, result.text, result.state.stepCount]).toStrictEqual([place, 'completed', 'Done.', 4]);
-      const once = world.lines.filter((line) => /^(note|pay)/.test(line));
-      expect(new Set(once).size).toBe(once.length);
-      const numbers = commits.flatMap(({ events }) => events.map(({ seq }) => seq));
-      expect(numbers).toStrictEqual(numbers.map((_, index) => index + 1));
-      const marks = toRows(journal).filter((row) => 'attempt' in row).length;
-      if (marks === 1 && place > 5) break;
+test.each(kinds)('%s comes to the same end after a kill at every list of rows: nothing twice, no gap', async (_, create, least) => {
+  const plain = await runThroughKills(create, []);
+  const wanted = [plain.result.status, plain.result.text, plain.result.state.stepCount];
+  expect(plain.result.state.stepCount).toBeGreaterThanOrEqual(least);
+  expect(plain.lines.length).toBeGreaterThan(8);
+  for (const isRecorded of [false, true])
+    for (let at = 0; ; at += 1) {
+      const run = await runThroughKills(create, [{ at, isRecorded }]);
+      expect([at, run.result.status, run.result.text, run.result.state.stepCount]).toStrictEqual([at, ...wanted]);
+      expect([at, findFaults(run)]).toStrictEqual([at, []]);
+      if (run.kills === 0) break;
     }
-  },
-);
+});
 
-test('is left at its bound, and continues in a list of its own', async () => {
-  const world = { lines: [] as string[] };
-  const { agent } = createProcess(world);
-  const clock = createFakeClock();
-  let state: Parameters<typeof agent.run>[0] | string = 'Go.';
-  const kinds: string[] = [];
-  for (;;) {
-    const result = await runDurably(agent, state, { ...options, engine: memoryEngine(), maxSteps: 2, clock });
-    kinds.push(result.status);
-    if (result.status !== 'unfinished') break;
-    state = agent.restore(JSON.parse(JSON.stringify(agent.states.encode(result.state))));
-  }
-  expect([kinds, world.lines.length]).toStrictEqual([['unfinished', 'completed'], 12]);
+test('is left at its bound, and continues in a list of its own with the same clock', async () => {
+  const lines: string[] = [];
+  const agent = createDesk(new KillableProcess(lines));
+  const clock = createFakeClock(1000);
+  const bounds = { executionId: 'e1', maxSteps: 2, clock };
+  const first = await runDurably(agent, 'Go.', { ...bounds, engine: memoryEngine() });
+  expect([first.status, first.state.stepCount, lines.length]).toStrictEqual(['unfinished', 2, 8]);
+  await clock.advance(5000);
+  const wallStartedAt = first.status === 'unfinished' ? first.wallStartedAt : 0;
+  const stored: unknown = JSON.parse(JSON.stringify(agent.states.encode(first.state)));
+  const second = await runDurably(agent, agent.restore(stored), { ...bounds, engine: memoryEngine(), wallStartedAt });
+  expect([second.status, second.state.stepCount, lines.length]).toStrictEqual(['completed', 4, 12]);
+  expect([wallStartedAt, new Set(lines).size]).toStrictEqual([1000, 12]);
+});
+
+test('says what it needs', async () => {
+  const agent = createAgent({ id: 'desk', model: createModel(0), ports });
+  const engine = memoryEngine();
+  const run = (begin: unknown, options: object) => runDurably(agent, begin as never, { engine, executionId: 'e1', ...options });
+  await expect(run('Go.', { executionID: 'e2' })).rejects.toThrow('Did you mean "executionId"?');
+  await expect(run('Go.', { executionId: '' })).rejects.toThrow('executionId must be a text that is the same at every attempt');
+  await expect(run('Go.', { maxSteps: 0 })).rejects.toThrow('maxSteps must be a whole number from 1 on');
+  await expect(run(agent.states.encode(agent.states.empty()), {})).rejects.toThrow(InvalidArgumentError);
 });
