@@ -1,16 +1,15 @@
 // An agent on a list of rows. Every run here has four parallel calls and an async hook: a simple one hides faults of the order.
 import { expect, test } from 'vitest';
-import { createTools, findFaults, KillableProcess, lateHook, runThroughKills } from '../../tests/support/killable-process.ts';
-import type { Agent } from '../agent/index.ts';
-import { createAgent } from '../agent/index.ts';
-import { createChat, llmParticipant } from '../chat/index.ts';
-import { createCollaboration, llmCollaborator } from '../collaboration/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
-import type { Orchestrator } from '../step-by-step/index.ts';
-import { createFakeClock, scriptedModel } from '../testing/index.ts';
-import type { JournalRow } from './journal-row.ts';
-import { memoryEngine } from './memory-engine.ts';
-import { runDurably } from './run-durably.ts';
+import { createTools, findFaults, KillableProcess, lateHook, runThroughKills } from '../support/killable-process.ts';
+import type { Agent } from '../../src/agent/index.ts';
+import { createAgent } from '../../src/agent/index.ts';
+import { createChat, llmParticipant } from '../../src/chat/index.ts';
+import { createCollaboration, llmCollaborator } from '../../src/collaboration/index.ts';
+import { InvalidArgumentError } from '../../src/lib/index.ts';
+import type { Orchestrator } from '../../src/step-by-step/index.ts';
+import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
+import type { JournalRow } from '../../src/journal/index.ts';
+import { memoryEngine, runDurably } from '../../src/journal/index.ts';
 
 const callFour = (step: number) => ({
   toolCalls: ['look', 'put', 'note', 'pay'].map((name, index) => ({ name, id: `c${step}-${index}`, args: { turns: (step + index) % 3 } })),

@@ -1,11 +1,11 @@
 // Over many plans of calls and kills: the same end, nothing twice, no gap.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Kill, KillableProcess } from '../../tests/support/killable-process.ts';
-import { createTools, findFaults, lateHook, runThroughKills } from '../../tests/support/killable-process.ts';
-import { pickRuns } from '../../tests/support/test-scale.ts';
-import { createAgent } from '../agent/index.ts';
-import { scriptedModel } from '../testing/index.ts';
+import type { Kill, KillableProcess } from '../support/killable-process.ts';
+import { createTools, findFaults, lateHook, runThroughKills } from '../support/killable-process.ts';
+import { pickRuns } from '../support/test-scale.ts';
+import { createAgent } from '../../src/agent/index.ts';
+import { scriptedModel } from '../../src/testing/index.ts';
 
 const calls = fc.array(fc.record({ name: fc.constantFrom('look', 'put', 'note', 'pay'), turns: fc.integer({ min: 0, max: 4 }) }), {
   minLength: 4,

@@ -1,16 +1,13 @@
 // Waits of a durable run, and what a host may do between its steps.
 import { describe, expect, test } from 'vitest';
-import { createTools, KillableProcess, lateHook } from '../../tests/support/killable-process.ts';
-import type { Agent } from '../agent/index.ts';
-import { createAgent } from '../agent/index.ts';
-import { ErrorPolicy } from '../errors/index.ts';
-import type { FakeClock } from '../testing/index.ts';
-import { createFakeClock, scriptedModel } from '../testing/index.ts';
-import type { DurableEngine } from './durable-engine.ts';
-import type { RecordedCommit } from './durable-options.ts';
-import type { JournalRow } from './journal-row.ts';
-import { memoryEngine } from './memory-engine.ts';
-import { runDurably } from './run-durably.ts';
+import { createTools, KillableProcess, lateHook } from '../support/killable-process.ts';
+import type { Agent } from '../../src/agent/index.ts';
+import { createAgent } from '../../src/agent/index.ts';
+import { ErrorPolicy } from '../../src/errors/index.ts';
+import type { FakeClock } from '../../src/testing/index.ts';
+import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
+import type { DurableEngine, JournalRow, RecordedCommit } from '../../src/journal/index.ts';
+import { memoryEngine, runDurably } from '../../src/journal/index.ts';
 
 const hour = 3_600_000;
 const isDown = { type: 'model', code: 'http-503', message: 'no capacity', retryable: true } as const;
