@@ -16,10 +16,10 @@ const useClock = 'Take a Clock as an argument; the machine’s own is in src/lib
 const useIds = 'Take an IdSource as an argument; the machine’s own is in src/lib.';
 
 export default defineConfig(
-  // The last six need packages that only `npm run test:postgres`, `test:browser`, `docs:peers` and `bench:peers` install.
+  // The last of these need packages that only `npm run test:postgres`, `test:engines`, `test:browser`, `docs:peers` and `bench:peers` install.
   globalIgnores([
     ...['**/dist/', 'coverage/', '**/.cache/', 'tests/postgres/pool-types.test-d.ts', 'tests/browser/playwright-types.test-d.ts'],
-    ...['tests/browser/next-app/', 'site/peers/scripted/', 'bench/peers/contenders/{openai-agents,langgraph}.ts'],
+    ...['tests/engines/', 'tests/browser/next-app/', 'site/peers/scripted/', 'bench/peers/contenders/{openai-agents,langgraph}.ts'],
   ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,

@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { closingLine } from './scripts/closing-line.mjs';
 
 const slow = '**/*.slow.test.ts';
-// Need packages of their own: `npm run test:postgres`, `npm run test:browser`.
-const apart = ['tests/postgres/**', 'tests/browser/**'];
+// Need packages of their own: `npm run test:postgres`, `npm run test:engines`, `npm run test:browser`.
+const apart = ['tests/postgres/**', 'tests/engines/**', 'tests/browser/**'];
 
 // `vitest run` leaves the slow tests out; `vitest run --mode slow` runs only them.
 export default defineConfig(({ mode }) => ({

@@ -16,6 +16,10 @@ const allowed = new Set([
 const exceptions = [
   // libvips, which Next.js brings for pictures: an optional package of tests/browser, and no part of what is published.
   [/^@img\/sharp-/, 'LGPL-3.0-or-later'],
+  // Restate's server, which tests/engines runs and nobody publishes: Business Source License 1.1, which permits that use.
+  [/^@restatedev\/restate-server(-|$)/, 'BSL'],
+  // Brought by Temporal's bundler, in tests/engines. Its file says Unlicense, its package.json says nothing.
+  [/^unionfs$/, 'not named'],
 ];
 
 /** Finds the folders of the packages that modules belong to.

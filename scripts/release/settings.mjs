@@ -42,7 +42,7 @@ export function listOpenSettings() {
 }
 
 /** Folders with a lock file: the repository, and the private packages in it. */
-const lockFolders = ['.', 'bench/peers', 'site', 'site/peers', 'tests/browser', 'tests/postgres', 'tests/release'];
+const lockFolders = ['.', 'bench/peers', 'site', 'site/peers', 'tests/browser', 'tests/engines', 'tests/postgres', 'tests/release'];
 
 /** @type {() => readonly string[]} */
 export const checkLicences = () =>
