@@ -1,2 +1,20 @@
+export { AttemptReplacedError } from './attempt-replaced-error.ts';
+export type { DurableEngine } from './durable-engine.ts';
+export type {
+  BoundedResult,
+  BoundOptions,
+  DurableOptions,
+  RecordedCommit,
+  RunDurablyOptions,
+  UnfinishedResult,
+} from './durable-options.ts';
+export { FoldedRows } from './folded-rows.ts';
+export type { AttemptRow, CommitRow, EndRow, JournalRow, OpenEffectRow, SleepRow, StartRow } from './journal-row.ts';
+export { readRows } from './journal-row.ts';
 export type { EffectRow } from './journal.ts';
 export { Journal } from './journal.ts';
+export type { MemoryJournal } from './memory-engine.ts';
+export { memoryEngine } from './memory-engine.ts';
+export { RowList } from './row-list.ts';
+export { runDurably } from './run-durably.ts';
+export { UnrecordableRowError } from './unrecordable-row-error.ts';

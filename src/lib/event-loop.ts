@@ -12,3 +12,17 @@ export function createBreather(everyMs = 8): Breather {
     last = performance.now();
   };
 }
+
+type Immediate = (call: () => void) => unknown;
+
+const isImmediate = (value: unknown): value is Immediate => typeof value === 'function';
+
+/** Settles in the next turn of the event loop, when everything that was ready in this one has run. */
+export function nextTurn(): Promise<void> {
+  // Node has it, and it does not wait; other hosts have timers only.
+  const immediate: unknown = Reflect.get(globalThis, 'setImmediate');
+  return new Promise((resolve) => {
+    if (isImmediate(immediate)) immediate(resolve);
+    else setTimeout(resolve, 0);
+  });
+}

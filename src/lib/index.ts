@@ -11,7 +11,7 @@ export { DamagedDataError } from './damaged-data-error.ts';
 export { describeValue } from './describe-value.ts';
 export { escapePart } from './escape-part.ts';
 export type { Breather } from './event-loop.ts';
-export { createBreather } from './event-loop.ts';
+export { createBreather, nextTurn } from './event-loop.ts';
 export type { FakeClock } from './fake-clock.ts';
 export { createFakeClock } from './fake-clock.ts';
 export { deepFreeze, copyFrozen, jsonCopy, toFrozen } from './copy-frozen.ts';

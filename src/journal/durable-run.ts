@@ -1,0 +1,173 @@
+// One attempt at an execution whose journal is somebody else's.
+// Owns:     the attempt: what is read from the rows, what runs after that, and what is recorded of it.
+// Does not: know the engine beyond its port, or keep anything between attempts.
+// D1. A recorded step is never run or judged again; the open step is entered again with its effects.
+// D2. Whatever is decided while it runs is recorded before anything builds on it.
+// D3. What the host is called with depends on rows alone.
+// D4. The list is closed by its end: later attempts read it, and record nothing.
+import type { Effects } from '../effects/index.ts';
+import type { BaseEvent } from '../events/index.ts';
+import type { IdSource, JsonObject } from '../lib/index.ts';
+import { cleanText, describeValue, InvalidArgumentError, omitUndefined, systemClock } from '../lib/index.ts';
+import type { Message, MessageContent } from '../messages/index.ts';
+import { isMessageContent } from '../messages/index.ts';
+import type { Between, Commit, Orchestrator, RunState } from '../step-by-step/index.ts';
+import type { BoundedResult, BoundOptions, DurableOptions } from './durable-options.ts';
+import { FoldedRows } from './folded-rows.ts';
+import type { CommitRow, JournalRow } from './journal-row.ts';
+import { Journal } from './journal.ts';
+import { RowList } from './row-list.ts';
+
+/** Longest wait that is ours; the engine's sleep costs more than it saves below that. */
+const longestOwnWaitMs = 1000;
+
+export type DurableRunOptions = DurableOptions & Partial<BoundOptions> & { readonly context?: unknown };
+
+/** Creates ids that come out the same at every attempt: they count up from each commit. */
+function createDurableIds(executionId: string, getSeq: () => number): IdSource {
+  let [seq, count] = [-1, 0];
+  return () => {
+    const current = getSeq();
+    [seq, count] = [current, current === seq ? count + 1 : 1];
+    return `${cleanText(executionId)}-${seq}-${count}`;
+  };
+}
+
+export class DurableRun {
+  readonly #agent: Orchestrator;
+  readonly #options: DurableRunOptions;
+  readonly #rows: FoldedRows<RunState>;
+  readonly #list: RowList;
+  readonly #ids: IdSource;
+  /** State of the commit that is being recorded. */
+  #committed: RunState | undefined;
+  #isLeft = false;
+  #wakeInMs: number | undefined;
+
+  constructor(agent: Orchestrator, options: DurableRunOptions) {
+    const { engine, executionId, maxRowBytes } = options;
+    this.#agent = agent;
+    this.#options = options;
+    this.#rows = new FoldedRows(agent.states);
+    this.#list = new RowList(engine, { executionId, maxRowBytes, onRow: (row, isReplayed) => this.#addRow(row, isReplayed) });
+    this.#ids = createDurableIds(executionId, () => this.#rows.state?.data.lastSeq ?? 0);
+  }
+
+  async run(begin: MessageContent | Message | RunState): Promise<BoundedResult> {
+    if (await this.#list.open(() => this.#toFirstRows(begin))) await this.#continue();
+    return this.#toResult();
+  }
+
+  #toFirstRows(begin: MessageContent | Message | RunState): readonly JournalRow[] {
+    if (this.#rows.state !== undefined) return [];
+    const { states } = this.#agent;
+    const { clock = systemClock, wallStartedAt } = this.#options;
+    const ids = this.#ids;
+    const state = isMessageContent(begin) ? states.empty({ clock, ids }).withUserMessage(begin, { ids }) : begin;
+    if (!states.is(state))
+      throw new InvalidArgumentError(
+        `runDurably() needs a string, a message, a list of parts, or a state of kind "${states.kind}", not ${describeValue(state)}. Read stored data with restore() of the agent first.`,
+      );
+    // Holds: what a state is written as is JSON.
+    return [{ start: states.encode(state) as JsonObject, at: wallStartedAt ?? clock.now() }];
+  }
+
+  async #continue(): Promise<void> {
+    const journal = new Journal(this.#rows.effects, (rows) => this.#list.append(rows.map((effect) => ({ effect }))));
+    let wakeInMs = await this.#runSteps(journal);
+    while (wakeInMs !== undefined && this.#options.leavesToWait !== true) {
+      await this.#list.append([{ sleepMs: wakeInMs }]);
+      wakeInMs = await this.#runSteps(journal);
+    }
+    const isUnfinished = this.#isLeft || wakeInMs !== undefined;
+    await this.#list.append([isUnfinished ? omitUndefined({ end: 'unfinished' as const, wakeInMs }) : { end: 'rest' }]);
+  }
+
+  /** Takes steps until the run ends, waits or is left. Returns the time to sleep, if it was left for that. */
+  async #runSteps(journal: Journal): Promise<number | undefined> {
+    const { context, onEvent, onProblem, sessionId, stoppedBy, beforeEnd, onOutage, executionId, clock } = this.#options;
+    const { engine, signal } = this.#options;
+    const rows = this.#rows;
+    const ended = engine.ended;
+    const signals = [signal, ended].filter((each) => each !== undefined);
+    ended?.addEventListener('abort', () => journal.shut(ended.reason), { once: true });
+    await this.#agent.run(this.#getState(), {
+      ...omitUndefined({ context, onEvent, onProblem, sessionId, stoppedBy, beforeEnd, onOutage, clock }),
+      ...(signals.length > 0 && { signal: signals.length === 1 ? signals[0] : AbortSignal.any(signals) }),
+      executionId,
+      ids: this.#ids,
+      wallStartedAt: rows.startedAt,
+      resumesStep: rows.isResumed,
+      stepAttempt: rows.stepAttempt,
+      effects: (direct) => this.#wrapEffects(journal.wrap(direct), direct),
+      commit: async (commit) => {
+        journal.check();
+        journal.clear();
+        this.#list.dropEffects();
+        await this.#record(commit);
+      },
+      between: (state, uncommitted) => this.#askBetween(state, uncommitted),
+    });
+    journal.check();
+    const wakeInMs = this.#wakeInMs;
+    this.#wakeInMs = undefined;
+    return wakeInMs;
+  }
+
+  #wrapEffects(journaled: Effects, direct: Effects): Effects {
+    const { signal } = this.#options;
+    return {
+      run: (key, work, options) => journaled.run(key, work, options),
+      sleep: async (key, ms, options) => {
+        const isOwn = options?.mayLeave !== true || ms <= longestOwnWaitMs || signal?.aborted === true;
+        if (isOwn) return direct.sleep(key, ms, options);
+        if (this.#rows.hasSlept) return { ok: true, value: null };
+        this.#wakeInMs = Math.ceil(ms);
+        return { ok: false, kind: 'leave', wakeInMs: this.#wakeInMs };
+      },
+    };
+  }
+
+  async #askBetween(state: RunState, uncommitted: readonly BaseEvent[]): Promise<Between<RunState>> {
+    const { between, maxSteps = Infinity } = this.#options;
+    const answer = this.#rows.stepCount >= maxSteps ? { leave: true as const } : await between?.(state, uncommitted);
+    if (answer === undefined) return undefined;
+    if ('leave' in answer) {
+      this.#isLeft = true;
+      return answer;
+    }
+    await this.#record({ state: answer.state, events: uncommitted }, { open: true });
+    return { state: answer.state, isCommitted: true };
+  }
+
+  async #record(commit: Commit<RunState>, more: Pick<CommitRow, 'open'> = {}): Promise<void> {
+    const { toNote } = this.#options;
+    const { state } = commit;
+    // Holds: events are data, and their list makes JSON of them.
+    const events = (toNote === undefined ? commit.events : []) as unknown as readonly JsonObject[];
+    const row: CommitRow = { commit: this.#rows.diff(state), events, ...(toNote !== undefined && { note: toNote(commit) }), ...more };
+    this.#committed = state;
+    await this.#list.append([row]);
+  }
+
+  async #addRow(row: JournalRow, isReplayed: boolean): Promise<void> {
+    this.#rows.add(row, isReplayed ? undefined : this.#committed);
+    if ('commit' in row) {
+      const { commit: change, events, note } = row;
+      await this.#options.onCommit?.({ state: this.#getState(), change, events, note, isReplayed });
+    } else if ('sleepMs' in row) await this.#options.engine.sleep(row.sleepMs);
+  }
+
+  #getState(): RunState {
+    // Holds: the list starts with a state.
+    return this.#rows.state as RunState;
+  }
+
+  async #toResult(): Promise<BoundedResult> {
+    const { end, startedAt = 0 } = this.#rows;
+    const state = this.#getState();
+    if (end?.end !== 'unfinished') return this.#agent.toResult(state);
+    const { wakeInMs } = end;
+    return omitUndefined({ status: 'unfinished' as const, state, wallStartedAt: startedAt, wakeInMs });
+  }
+}

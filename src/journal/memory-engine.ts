@@ -1,0 +1,25 @@
+import type { Json } from '../lib/index.ts';
+import { sleep, systemClock } from '../lib/index.ts';
+import type { Clock } from '../lib/index.ts';
+import type { DurableEngine } from './durable-engine.ts';
+
+/** Values that a memory engine has recorded, as JSON text. Another engine with the same list replays them. */
+export type MemoryJournal = string[];
+
+/** An engine whose journal is a list in memory: for tests, and to see what is recorded. Survives nothing. */
+export function memoryEngine(journal: MemoryJournal = [], clock: Clock = systemClock): DurableEngine {
+  let place = 0;
+  const replay = (make: () => Json): Json => {
+    const text = (journal[place] ??= JSON.stringify(make()));
+    place += 1;
+    return JSON.parse(text) as Json;
+  };
+  return {
+    // Holds: what is read is what was written here.
+    record: async <Value extends Json>(make: () => Value) => replay(make) as Value,
+    sleep: async (ms) => {
+      const until = replay(() => clock.now() + ms);
+      await sleep(clock, Math.max(0, Number(until) - clock.now()));
+    },
+  };
+}

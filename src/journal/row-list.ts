@@ -1,0 +1,125 @@
+// The list of rows that an engine keeps for one execution, as one attempt sees it.
+// Owns:     the order in which rows are recorded, and the rows that are not recorded yet.
+// Does not: know what a row means; whoever opened it gets each row once, recorded before or now.
+// R1. One operation of the engine at a time, and each in the order of the list: a replay repeats them exactly.
+// R2. Rows that are added in one turn of the event loop are recorded together.
+// R3. What the owner does with a row is done before the next row is recorded, at the first attempt as in a replay.
+// R4. If the engine fails, or has given the list to another attempt, nothing more is recorded.
+import type { Json } from '../lib/index.ts';
+import { aborted, nextTurn, systemIds, toCanonical, untilAborted } from '../lib/index.ts';
+import { AttemptReplacedError } from './attempt-replaced-error.ts';
+import type { DurableEngine } from './durable-engine.ts';
+import type { JournalRow } from './journal-row.ts';
+import { readRows } from './journal-row.ts';
+import { UnrecordableRowError } from './unrecordable-row-error.ts';
+
+/** Largest list of rows that is recorded at once, in bytes of JSON. Restate takes 32 MiB. */
+const defaultMaxRowBytes = 8 * 1024 * 1024;
+
+/** Depth of a row: values of 64 levels stand inside messages, steps and states. */
+const maxDepth = 512;
+
+export interface RowListOptions {
+  readonly executionId: string;
+  /** Receives each row in order, before anything further is recorded. */
+  readonly onRow: (row: JournalRow, isReplayed: boolean) => Promise<void>;
+  /** @default 8 MiB */
+  readonly maxRowBytes?: number | undefined;
+}
+
+export class RowList {
+  readonly #engine: DurableEngine;
+  readonly #options: RowListOptions;
+  readonly #attempt: string = systemIds();
+  #unsent: JournalRow[] = [];
+  /** The next recording, if one is due. */
+  #next: Promise<void> | undefined;
+  #sending: Promise<void> = Promise.resolve();
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(engine: DurableEngine, options: RowListOptions) {
+    this.#engine = engine;
+    this.#options = options;
+  }
+
+  /**
+   * Reads the rows of earlier attempts, then records that this one has started, with the rows that `addFirst` returns. Returns false if the
+   * list is closed.
+   */
+  async open(addFirst: () => readonly JournalRow[]): Promise<boolean> {
+    for (;;) {
+      const first = this.#toBatch([{ attempt: this.#attempt }, ...addFirst()]);
+      const rows = readRows(await this.#call(() => first));
+      const isOurs = rows.some((row) => 'attempt' in row && row.attempt === this.#attempt);
+      for (const row of rows) await this.#options.onRow(row, !isOurs);
+      if (rows.some((row) => 'end' in row)) return false;
+      if (isOurs) return true;
+    }
+  }
+
+  /** Adds rows; settles when these and all before them are recorded. */
+  append(rows: readonly JournalRow[]): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
+    this.#unsent.push(...rows);
+    return (this.#next ??= this.#schedule());
+  }
+
+  /** Drops the effects that are not recorded yet: their step is about to be, and holds their results. */
+  dropEffects(): void {
+    this.#unsent = this.#unsent.filter((row) => !('effect' in row));
+  }
+
+  #schedule(): Promise<void> {
+    const next = this.#sending.then(async () => {
+      await nextTurn();
+      this.#next = undefined;
+      await this.#send(this.#unsent.splice(0));
+    });
+    this.#sending = next.catch((error: unknown) => {
+      this.#failure ??= { error };
+    });
+    return next;
+  }
+
+  async #send(rows: readonly JournalRow[]): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    for (const batch of this.#split(rows)) {
+      let calls = 0;
+      await this.#call(() => {
+        calls += 1;
+        return batch;
+      });
+      if (calls === 0) throw new AttemptReplacedError(this.#options.executionId);
+      for (const row of readRows(batch)) await this.#options.onRow(row, false);
+    }
+  }
+
+  /** Returns lists of rows that the engine takes, one after the other. */
+  #split(rows: readonly JournalRow[]): readonly Json[] {
+    if (rows.length === 0) return [];
+    const whole = this.#measure(rows);
+    return whole.ok ? [whole.value] : rows.map((row) => this.#toBatch([row]));
+  }
+
+  #toBatch(rows: readonly JournalRow[]): Json {
+    const canonical = this.#measure(rows);
+    if (canonical.ok) return canonical.value;
+    const [kind = 'rows'] = Object.keys(rows.at(-1) ?? {});
+    throw new UnrecordableRowError(kind, canonical.problem, canonical);
+  }
+
+  #measure(rows: readonly JournalRow[]): ReturnType<typeof toCanonical> {
+    return toCanonical(rows, { maxBytes: this.#maxBytes, maxDepth });
+  }
+
+  get #maxBytes(): number {
+    return this.#options.maxRowBytes ?? defaultMaxRowBytes;
+  }
+
+  async #call(make: () => Json): Promise<Json> {
+    const { ended } = this.#engine;
+    const recorded = await untilAborted(this.#engine.record(make), ended);
+    if (recorded === aborted) throw new AttemptReplacedError(this.#options.executionId, ended?.reason);
+    return recorded;
+  }
+}
