@@ -5,7 +5,7 @@
 // H2. Each attempt reads rows until its own mark comes back; only then does anything run.
 // H3. Models and tools run outside of everything that Restate records.
 import type { ObjectContext } from '@restatedev/restate-sdk';
-import { RestatePromise, RetryableError, rpc } from '@restatedev/restate-sdk';
+import { RetryableError, rpc } from '@restatedev/restate-sdk';
 import { systemIds } from '../../lib/index.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
 import { UnknownSessionError } from '../core/unknown-session-error.ts';
@@ -23,6 +23,8 @@ import { TurnWriter } from './turn-rows.ts';
 import { createTurnStore } from './turn-store.ts';
 import type { SessionWorkerHost } from './worker-host.ts';
 
+type Send<Body> = (ctx: unknown, body: Body) => Promise<unknown>;
+
 /** The journal of one turn. */
 class TurnJournal {
   readonly image: SessionImage;
@@ -37,7 +39,7 @@ class TurnJournal {
 
   static async open(ctx: ObjectContext, host: SessionWorkerHost): Promise<TurnJournal> {
     const kept = (await ctx.get<KeptHead>('head')) ?? undefined;
-    const chunks = await RestatePromise.all((kept?.chunks ?? []).map((from) => ctx.get<readonly LogEntry[]>(toChunkKey(from))));
+    const chunks = await Promise.all((kept?.chunks ?? []).map((from) => ctx.get<readonly LogEntry[]>(toChunkKey(from))));
     return new TurnJournal(
       ctx,
       host,
@@ -63,8 +65,8 @@ class TurnJournal {
     }
     if (end !== undefined) this.#keep(end);
     if (end !== undefined || reportBy !== undefined) this.#report(reportBy);
-    if (end?.goesOn === true) this.#send('turn', {} satisfies TurnInput);
-    if (end?.wake !== undefined) this.#send('turn', {} satisfies TurnInput, end.wake.inMs);
+    if (end?.goesOn === true) this.#sendTurn(0);
+    if (end?.wake !== undefined) this.#sendTurn(end.wake.inMs);
   }
 
   #keep({ wake }: TurnEnd): void {
@@ -77,15 +79,12 @@ class TurnJournal {
   #report(worker: string | undefined): void {
     const report: TurnReport = { changes: this.image.takeReport(), ...(worker !== undefined && { worker }) };
     const { desk } = this.#host.names;
-    this.#ctx.objectSendClient<Record<string, (ctx: unknown, report: TurnReport) => Promise<void>>>({ name: desk }, this.#ctx.key)['report']?.(
-      report,
-    );
+    void this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key).report(report);
   }
 
-  #send(handler: string, input: TurnInput, delay?: number): void {
+  #sendTurn(delay: number): void {
     const { session } = this.#host.names;
-    const client = this.#ctx.objectSendClient<Record<string, (ctx: unknown, input: TurnInput) => Promise<void>>>({ name: session }, this.#ctx.key);
-    client[handler]?.(input, ...(delay === undefined ? [] : [rpc.sendOpts({ delay })]));
+    void this.#ctx.objectSendClient<{ turn: Send<TurnInput> }>({ name: session }, this.#ctx.key).turn({}, rpc.sendOpts<TurnInput>({ delay }));
   }
 }
 
