@@ -92,6 +92,10 @@ function createDesk(names: ServiceNames, list: SessionStore) {
         { ...handlerOptions, enableLazyState: true },
         (ctx: ObjectSharedContext, { from, to }: EntryRange): Promise<readonly LogEntry[]> => list.entries(ctx.key, { from, to }),
       ),
+      mails: handlers.object.shared(
+        { ...handlerOptions, enableLazyState: true },
+        (ctx: ObjectSharedContext): Promise<readonly Mail[]> => list.readMail({ sessionId: ctx.key, isWaiting: true }),
+      ),
       header: handlers.object.shared({ ...handlerOptions, enableLazyState: true }, async (ctx: ObjectSharedContext) => {
         const found = await list.effects(ctx.key, { prefix: 'none' });
         return found && { header: found.header, head: found.head };

@@ -1,32 +1,26 @@
 // When the desk is told what a turn has done.
 // G1. What somebody may wait for is told at once; steps are told a few times a second; everything is told at the end.
 import type { Clock } from '../../lib/index.ts';
-import type { SessionHeader } from '../store/session-store.ts';
+import type { TurnChange } from './protocol.ts';
 import type { SessionImage } from './session-image.ts';
-import type { TurnRow } from './turn-rows.ts';
 
-/** Time to wait for more of what is told at once. */
-const soonMs = 20;
+/** Time after which the desk knows at the latest who has a session. */
+const firstMs = 20;
 
 /** Time between two reports of steps. */
 const laterMs = 200;
 
-const toShown = (header: SessionHeader | undefined): string => JSON.stringify([header?.status, header?.isOpen, header?.wakeAt, header?.stopReason]);
-
 export class ReportTimer {
   readonly #clock: Clock;
   readonly #image: SessionImage;
-  #shown: string;
   #dueAt: number | undefined;
   #reportedAt: number;
 
   constructor(clock: Clock, image: SessionImage) {
     this.#clock = clock;
     this.#image = image;
-    this.#shown = toShown(image.header);
     this.#reportedAt = clock.monotonic();
-    // The desk has to know who has the session.
-    this.#dueAt = this.#reportedAt + soonMs;
+    this.#dueAt = this.#reportedAt + firstMs;
   }
 
   get dueInMs(): number | undefined {
@@ -36,18 +30,22 @@ export class ReportTimer {
     return this.#dueAt !== undefined && this.#dueAt <= this.#clock.monotonic();
   }
 
+  /** True if somebody may wait for these changes. Those that end the turn are reported with its end. */
+  isUrgent(changes: readonly TurnChange[]): boolean {
+    return changes.some((change) => {
+      if (change.type !== 'write') return true;
+      const { header, takesMail = [] } = change;
+      if (header === undefined) return takesMail.length > 0;
+      return header.isOpen && (takesMail.length > 0 || header.status !== this.#image.header?.status);
+    });
+  }
+
   noteReport(): void {
     this.#dueAt = undefined;
     this.#reportedAt = this.#clock.monotonic();
   }
 
-  noteRow({ changes, reportBy }: TurnRow): void {
-    const shown = toShown(this.#image.header);
-    const isUrgent =
-      shown !== this.#shown || changes.some((change) => change.type !== 'write' || (change.takesMail ?? []).length > 0);
-    this.#shown = shown;
-    if (reportBy !== undefined || !this.#image.hasUnreported) return;
-    const dueAt = isUrgent ? this.#clock.monotonic() + soonMs : this.#reportedAt + laterMs;
-    this.#dueAt = Math.min(this.#dueAt ?? Infinity, dueAt);
+  noteRow(): void {
+    if (this.#image.hasUnreported) this.#dueAt ??= this.#reportedAt + laterMs;
   }
 }

@@ -4,7 +4,7 @@
 // H1. All that is journaled between start and end are rows, one after the other; what is kept and sent follows from rows alone.
 // H2. Each attempt reads rows until its own mark comes back; only then does anything run.
 // H3. Models and tools run outside of everything that Restate records.
-import type { ObjectContext } from '@restatedev/restate-sdk';
+import type { InvocationHandle, ObjectContext } from '@restatedev/restate-sdk';
 import { RetryableError, rpc } from '@restatedev/restate-sdk';
 import { systemIds } from '../../lib/index.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
@@ -64,7 +64,9 @@ class TurnJournal {
       if (change.type === 'delete') this.#ctx.clearAll();
     }
     if (end !== undefined) this.#keep(end);
-    if (end !== undefined || reportBy !== undefined) this.#report(reportBy);
+    if (end !== undefined) this.#report(undefined);
+    // What is sent leaves the process only when something is awaited.
+    else if (reportBy !== undefined) await this.#report(reportBy).invocationId;
     if (end?.goesOn === true) this.#sendTurn(0);
     if (end?.wake !== undefined) this.#sendTurn(end.wake.inMs);
   }
@@ -76,10 +78,10 @@ class TurnJournal {
     this.#ctx.set('head', head);
   }
 
-  #report(worker: string | undefined): void {
+  #report(worker: string | undefined): InvocationHandle {
     const report: TurnReport = { changes: this.image.takeReport(), ...(worker !== undefined && { worker }) };
     const { desk } = this.#host.names;
-    void this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key).report(report);
+    return this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key).report(report);
   }
 
   #sendTurn(delay: number): void {
@@ -162,7 +164,7 @@ function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWri
 
 /** Runs a turn, and records what it writes, until it is over. */
 async function runTurn(parts: TurnParts): Promise<void> {
-  const { ctx, host, journal, by, input } = parts;
+  const { ctx, host, journal, by, input, isRepeated } = parts;
   const { image } = journal;
   const writer = new TurnWriter(host.maxRowBytes);
   const turn = openTurn(parts, writer);
@@ -176,6 +178,8 @@ async function runTurn(parts: TurnParts): Promise<void> {
   if (input.mail !== undefined) turn.offer(input.mail);
   try {
     await host.whenHoldsKnown(input.holds ?? []);
+    // Nobody has rung for this attempt yet.
+    if (isRepeated) for (const mail of await host.readMails(ctx.key)) turn.offer(mail);
     const reports = new ReportTimer(host.services.clock, image);
     let isDone = false;
     turn.run().then(
@@ -191,7 +195,7 @@ async function runTurn(parts: TurnParts): Promise<void> {
       const next = writer.take();
       const end = isDone && writer.isEmpty && next.changes.length === 0;
       if (end) host.forget(ctx.key, turn);
-      const isDue = reports.isDue;
+      const isDue = reports.isDue || reports.isUrgent(next.changes);
       if (!end && !isDue && next.changes.length === 0) continue;
       const row = await journal.record(() => ({
         by,
@@ -201,7 +205,7 @@ async function runTurn(parts: TurnParts): Promise<void> {
       await journal.apply(row);
       if (row.end !== undefined) return;
       if (row.reportBy !== undefined) reports.noteReport();
-      reports.noteRow(row);
+      else reports.noteRow();
       next.settle();
       steps += row.changes.reduce((sum, change) => sum + (change.type === 'write' ? (change.entries ?? []).filter(({ step }) => step !== undefined).length : 0), 0);
       if (steps >= host.maxSteps) turn.leave();

@@ -12,7 +12,7 @@ import { HoldGate } from '../embedded/hold-gate.ts';
 import { OpenStepHub } from '../embedded/open-step-hub.ts';
 import { RecoveryGate, RunSlots } from '../embedded/run-slots.ts';
 import { StoreWatcher } from '../embedded/store-watcher.ts';
-import type { LogEntry, SessionHeader, SessionStore, StoreChange, StoredHold } from '../store/session-store.ts';
+import type { LogEntry, Mail, SessionHeader, SessionStore, StoreChange, StoredHold } from '../store/session-store.ts';
 import type { Ingress } from './ingress.ts';
 import { openIngress } from './ingress.ts';
 import type { BellCall, EntryRange, ServiceNames, WorkerSign } from './protocol.ts';
@@ -174,6 +174,11 @@ export class SessionWorkerHost {
   /** Reads the header of another session as the desk has it. */
   readHead(sessionId: string): Promise<{ readonly header: SessionHeader; readonly head: number } | undefined> {
     return this.#ask(sessionId, 'header', {});
+  }
+
+  /** Reads the mails that wait for a session. */
+  readMails(sessionId: string): Promise<readonly Mail[]> {
+    return this.#ask(sessionId, 'mails', {});
   }
 
   #ask<Answer>(key: string, handler: string, body: unknown): Promise<Answer> {
