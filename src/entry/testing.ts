@@ -3,6 +3,8 @@ export { createCountingIds, createFakeClock } from '../lib/index.ts';
 export type {
   AgentSurroundings,
   ConformanceCase,
+  JournalAttempt,
+  JournalWorld,
   RuntimeWorldFactory,
   RuntimeConformanceCase,
   RuntimeWorld,
@@ -19,6 +21,7 @@ export {
   createScriptedProcess,
   criterionConformance,
   effectsConformance,
+  journalConformance,
   modelConformance,
   orchestratorConformance,
   scriptedModel,

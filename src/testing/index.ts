@@ -4,6 +4,8 @@ export { ConformanceError } from './conformance-error.ts';
 export type { ConformanceCase } from './conformance.ts';
 export { criterionConformance } from './criterion-conformance.ts';
 export { effectsConformance } from './effects-conformance.ts';
+export { journalConformance } from './journal-conformance.ts';
+export type { JournalAttempt, JournalWorld } from './journal/journal-world.ts';
 export type { StagedAnswer } from './model-conformance.ts';
 export { modelConformance } from './model-conformance.ts';
 export { orchestratorConformance } from './orchestrator-conformance.ts';

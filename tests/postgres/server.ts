@@ -20,15 +20,16 @@ interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-type Load = <Loaded>(name: string) => Promise<Loaded>;
+/** Loads a package by its name, from those that are installed beside the caller. */
+export type Load = <Loaded>(name: string) => Promise<Loaded>;
 // Holds: the packages export these.
-const load: Load = async (name) => (await import(name)) as never;
+const loadHere: Load = async (name) => (await import(name)) as never;
 
 /**
  * Loads the server's package without its listeners for the end of the process: they turn every exit code into 0, that of failed tests
  * included. Its listeners for signals stay.
  */
-async function loadEmbedded(): Promise<new (options: object) => EmbeddedPostgres> {
+async function loadEmbedded(load: Load): Promise<new (options: object) => EmbeddedPostgres> {
   const events = ['beforeExit', 'exit'];
   // Without the types of the process, which know each event by itself.
   const emitter: EventEmitter = process;
@@ -73,8 +74,8 @@ async function waitForEnd(pid: number): Promise<void> {
 }
 
 /** Starts a server in a new folder. */
-export async function startServer(flags: readonly string[] = []): Promise<Server> {
-  const Embedded = await loadEmbedded();
+export async function startServer(flags: readonly string[] = [], load: Load = loadHere): Promise<Server> {
+  const Embedded = await loadEmbedded(load);
   const folder = mkdtempSync(join(tmpdir(), 'stepline-postgres-'));
   // As root, the server runs as another user.
   chmodSync(folder, 0o755);
@@ -116,6 +117,6 @@ export async function openPool(url: string, more: object = {}): Promise<Pool> {
 
 /** Opens a pool that nobody listens to. */
 export async function openBarePool(url: string, more: object = {}): Promise<Pool> {
-  const { default: pg } = await load<{ default: { Pool: new (options: object) => Pool } }>('pg');
+  const { default: pg } = await loadHere<{ default: { Pool: new (options: object) => Pool } }>('pg');
   return new pg.Pool({ connectionString: url, ...more });
 }

@@ -1,0 +1,12 @@
+export type {
+  BoundedResult,
+  BoundOptions,
+  DurableEngine,
+  DurableOptions,
+  JournalRow,
+  MemoryJournal,
+  RecordedCommit,
+  RunDurablyOptions,
+  UnfinishedResult,
+} from '../journal/index.ts';
+export { AttemptReplacedError, memoryEngine, runDurably, UnrecordableRowError } from '../journal/index.ts';

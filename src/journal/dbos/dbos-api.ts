@@ -1,0 +1,11 @@
+/** The part of `DBOS` from `@dbos-inc/dbos-sdk` that is needed. */
+export interface DbosApi {
+  readonly workflowID: string | undefined;
+  runStep<Value>(step: () => Promise<Value>, config?: { readonly name?: string }): Promise<Value>;
+  sleepms(ms: number): Promise<void>;
+  listWorkflows(filter: {
+    workflowIDs?: string[];
+    loadInput?: boolean;
+    loadOutput?: boolean;
+  }): Promise<readonly { readonly workflowID: string; readonly status: string }[]>;
+}

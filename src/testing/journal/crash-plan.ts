@@ -1,0 +1,52 @@
+import type { DurableEngine } from '../../journal/index.ts';
+import type { Json } from '../../lib/index.ts';
+import { isList, isRecord } from '../../lib/index.ts';
+import type { JournalAttempt } from './journal-world.ts';
+
+/** The operation of the engine at which an attempt ends. */
+export interface CrashPlan {
+  /** Number of the operation, counted from 0 in each attempt; or what it does: a row of this kind for the first time, or a sleep. */
+  readonly at: number | 'commit' | 'sleepMs' | 'end' | 'sleep';
+  /** True if the operation is recorded before the attempt ends: only its answer is lost. */
+  readonly isRecorded: boolean;
+}
+
+const never = new Promise<never>(() => undefined);
+
+const hasRow = (rows: Json, kind: CrashPlan['at']): boolean => isList(rows) && rows.some((row) => isRecord(row) && kind in row);
+
+/** Runs the body with an engine that ends the attempt as planned. Nothing of an attempt that has ended reaches the engine. */
+export async function runWithCrash<Value extends Json>(
+  { engine, crash }: JournalAttempt,
+  plan: CrashPlan | undefined,
+  body: (engine: DurableEngine) => Promise<Value>,
+): Promise<Value> {
+  const own = { count: 0, isOver: false };
+  let end = (): void => undefined;
+  const crashed = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  /** Counts an operation. Returns true if the attempt ends at it. */
+  const isLast = (isMeant: boolean): boolean => {
+    const isHere = plan?.at === own.count || isMeant;
+    own.count += 1;
+    own.isOver ||= isHere;
+    return isHere;
+  };
+  const record: DurableEngine['record'] = async (make) => {
+    if (own.isOver) return never;
+    if (!isLast(plan !== undefined && hasRow(make(), plan.at))) return engine.record(make);
+    if (plan?.isRecorded === true) await engine.record(make);
+    end();
+    return never;
+  };
+  const sleep = async (ms: number): Promise<void> => {
+    if (own.isOver) return never;
+    if (!isLast(plan?.at === 'sleep')) return engine.sleep(ms);
+    // The attempt ends in the sleep.
+    if (plan?.isRecorded === true) engine.sleep(ms).catch(() => undefined);
+    end();
+    return never;
+  };
+  return Promise.race([body({ ...engine, record, sleep }), crashed.then(crash)]);
+}
