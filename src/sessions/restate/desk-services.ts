@@ -3,7 +3,7 @@
 // Does not: run sessions.
 // B1. An action is accepted whether or not a worker lives: its turn waits in the server.
 // B2. What a handler sends follows from what it has recorded.
-import type { Context, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
+import type { Context, EndpointOptions, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
 import { handlers, object, service, TimeoutError } from '@restatedev/restate-sdk';
 import { SteplineError } from '../../lib/index.ts';
 import { toWire } from '../core/wire-errors.ts';
@@ -176,7 +176,7 @@ function createOffice(names: ServiceNames, list: SessionStore) {
 }
 
 /** Creates the services of a desk. */
-export const createDeskServices = (names: ServiceNames, list: SessionStore) => [
+export const createDeskServices = (names: ServiceNames, list: SessionStore): EndpointOptions['services'] => [
   createDesk(names, list),
   createBell(names),
   createPorter(names, list),

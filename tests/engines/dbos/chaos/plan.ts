@@ -1,0 +1,54 @@
+// What every session does: four calls in each step, all of which follow from the session, the step and what was read before.
+import type { ScriptedAnswer } from '../../../../src/testing/index.ts';
+import type { Message } from '../../../../src/entry/index.ts';
+
+/** The calls of a step: the tool, and whether it may run only once. */
+export const callNames = ['act', 'pay', 'put', 'look'] as const;
+export type CallName = (typeof callNames)[number];
+export const isOnce = (name: string): boolean => name === 'act' || name === 'pay';
+
+export const sessionIds = (sessions: number): readonly string[] => Array.from({ length: sessions }, (_, index) => `s-${index + 1}`);
+export const toResult = (name: string, session: string, step: number): string => `${name} ${session}/${step}: done`;
+
+const readResults = (messages: readonly Message[]): readonly string[] =>
+  messages.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      part.type === 'tool-result' && 'value' in part.output ? [`${part.toolCallId}: ${String(part.output.value)}`] : [],
+    ),
+  );
+
+/** A short sum of everything that was read: an answer that skips or repeats anything has another one. */
+const toSum = (texts: readonly string[]): string => {
+  let sum = 7;
+  for (const text of texts) for (const letter of text) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003;
+  return String(sum);
+};
+
+/** Returns the model's answer to these messages. */
+export function answerTo(messages: readonly Message[]): ScriptedAnswer {
+  const [, session = '', steps = '0'] =
+    /^Session (\S+): take (\d+) steps\.$/.exec(messages.find((each) => each.isUser())?.text ?? '') ?? [];
+  const step = messages.filter((message) => message.isAssistant()).length + 1;
+  const results = readResults(messages);
+  const usage = { input: 10, output: 5 };
+  if (step >= Number(steps)) return { text: `All done: ${results.length} results, ${toSum(results)}.`, usage };
+  return {
+    text: `Step ${step}, ${toSum(results)}.`,
+    toolCalls: callNames.map((name, index) => ({ name, id: `c${step}-${index}`, args: { session, step } })),
+    usage,
+  };
+}
+
+/** The expected last words if the ends of some calls are unknown. */
+export function toLastWords(session: string, steps: number, isUnknown: (toolCallId: string) => boolean): string {
+  const results: string[] = [];
+  for (let step = 1; step < steps; step += 1)
+    for (const [index, name] of callNames.entries()) {
+      const id = `c${step}-${index}`;
+      results.push(`${id}: ${isUnknown(id) ? unknownText : toResult(name, session, step)}`);
+    }
+  return `All done: ${results.length} results, ${toSum(results)}.`;
+}
+
+/** Result that a model reads for a `once` call whose end nobody saw. */
+const unknownText = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.';

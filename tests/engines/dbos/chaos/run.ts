@@ -1,0 +1,168 @@
+// Two executors on one database, killed again and again. The last one that is killed does not come back: the other takes over.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DBOSClient } from '@dbos-inc/dbos-sdk';
+import type { Figure } from '../../../../chaos/figures.ts';
+import { atMost, exactly, info, none } from '../../../../chaos/figures.ts';
+import { createRandom } from '../../../../chaos/random.ts';
+import { startPostgres } from '../../postgres.ts';
+import { callNames, isOnce, sessionIds, toLastWords } from './plan.ts';
+import type { Executor, Said } from './executor.ts';
+import { startExecutor } from './executor.ts';
+import type { SessionEnd } from './worker.ts';
+
+export interface ChaosOptions {
+  readonly sessions: number;
+  readonly steps: number;
+  readonly kills: number;
+  readonly seed: number;
+  readonly onProgress?: (line: string) => void;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Counts what executors say, and wakes up who waits for it. */
+class Watch {
+  readonly problems: string[] = [];
+  started = 0;
+  steps = 0;
+  takenOver = 0;
+  /** The executor that has recorded the last step. */
+  lastExecutor = '';
+
+  note(executorId: string, { started, step, takeover = 0, problem }: Said): void {
+    if (started !== undefined) this.started += 1;
+    if (step !== undefined) {
+      this.steps += 1;
+      this.lastExecutor = executorId;
+    }
+    this.takenOver += takeover;
+    if (problem !== undefined) this.problems.push(problem);
+  }
+
+  async until(isDone: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
+    while (!(await isDone())) await pause(everyMs);
+  }
+}
+
+type Client = Awaited<ReturnType<typeof DBOSClient.create>>;
+
+/** Reads the ends of all sessions; those that have not ended are left out. */
+async function readEnds(client: Client): Promise<ReadonlyMap<string, SessionEnd>> {
+  const done = await client.listWorkflows({ status: 'SUCCESS', workflowName: 'session', loadInput: false });
+  // Holds: the workflow returns these.
+  return new Map(done.map(({ workflowID, output }) => [workflowID, output as SessionEnd]));
+}
+
+async function countEnds(client: Client): Promise<number> {
+  const done = await client.listWorkflows({ status: ['SUCCESS', 'ERROR'], workflowName: 'session', loadInput: false, loadOutput: false });
+  return done.length;
+}
+
+/** Compares every session with its plan, and every call with what really happened outside. */
+function check(ends: ReadonlyMap<string, SessionEnd>, world: string, { sessions, steps }: ChaosOptions): readonly Figure[] {
+  const ids = sessionIds(sessions);
+  const times = new Map<string, number>();
+  for (const line of world.split('\n').filter((each) => each !== '')) {
+    const [, name = '', key = ''] = line.split('\t');
+    times.set(`${name} ${key}`, (times.get(`${name} ${key}`) ?? 0) + 1);
+  }
+  const isWrong = (id: string): boolean => {
+    const end = ends.get(id);
+    if (end === undefined) return false;
+    const isMeant = end.status === 'completed' && end.steps === steps && end.failed.length === 0;
+    const areOnce = end.unknown.every((call) => isOnce(callNames[Number(call.split('-')[1])] ?? ''));
+    return !isMeant || !areOnce || end.text !== toLastWords(id, steps, (call) => end.unknown.includes(call));
+  };
+  const unknown = [...ends.values()].flatMap((end) => end.unknown).length;
+  const once = [...times].filter(([key]) => isOnce(key.split(' ')[0] ?? ''));
+  // Every call that must run once has had its effect, or its end is unknown.
+  const calls = ids.length * (steps - 1) * callNames.filter(isOnce).length;
+  return [
+    none(
+      'sessions lost',
+      ids.filter((id) => !ends.has(id)),
+    ),
+    none('sessions with a wrong end', ids.filter(isWrong)),
+    none(
+      'sessions whose events have a gap',
+      ids.filter((id) => ends.get(id)?.hasDenseEvents === false),
+    ),
+    none(
+      '`once` effects run twice',
+      once.filter(([, count]) => count > 1).map(([key]) => key),
+    ),
+    atMost('`once` calls without an effect that are not of unknown end', Math.max(0, calls - once.length - unknown), 0),
+    info('`once` calls', calls),
+    info('  of unknown end', unknown),
+    info(
+      'other effects repeated',
+      [...times].reduce((sum, [key, count]) => sum + (isOnce(key.split(' ')[0] ?? '') ? 0 : count - 1), 0),
+    ),
+  ];
+}
+
+/** Does the work with all its kills, and returns what must hold and whether it does. */
+export async function runDbosChaos(options: ChaosOptions): Promise<readonly Figure[]> {
+  const { sessions, steps, kills, seed, onProgress } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'stepline-dbos-'));
+  const world = join(folder, 'world');
+  writeFileSync(world, '');
+  const server = await startPostgres();
+  const client = await DBOSClient.create({ systemDatabaseUrl: server.url });
+  const watch = new Watch();
+  const random = createRandom(seed);
+  const ids = sessionIds(sessions);
+  const start = (executorId: string, own: readonly string[]): Executor => {
+    const executor = startExecutor({ url: server.url, executorId, world, steps, sessions: own }, (said) => watch.note(executorId, said));
+    void executor.failed.then((errors) => watch.problems.push(`Executor ${executorId} ended by itself. ${errors}`));
+    return executor;
+  };
+  const begun = performance.now();
+  const toOwn = (index: number): readonly string[] => ids.filter((_, place) => place % 2 === index);
+  let executors = [start('one', toOwn(0))];
+  try {
+    // One after the other: two that create the tables of DBOS at once lock each other out.
+    await watch.until(() => watch.started > 0 || watch.problems.length > 0);
+    executors.push(start('two', toOwn(1)));
+    for (let kill = 1; kill <= kills; kill += 1) {
+      const from = Math.floor(((sessions * steps) / (kills + 1)) * kill);
+      await watch.until(() => watch.steps >= from || watch.problems.length > 0);
+      if (watch.problems.length > 0) throw new Error(watch.problems.join('\n'));
+      await pause(random() * 20);
+      const isLast = kill === kills;
+      const drawn = random() < 0.5 ? 0 : 1;
+      // The one that is gone for good must leave work behind.
+      const index = isLast ? executors.findIndex(({ orders }) => orders.executorId === watch.lastExecutor) : drawn;
+      const victim = executors[index];
+      await victim?.kill();
+      onProgress?.(
+        `kill ${kill} of ${kills}: executor ${victim?.orders.executorId ?? ''}${isLast ? ', for good' : ''}, ${watch.steps} steps recorded`,
+      );
+      executors = executors.flatMap((each, place) => {
+        if (place !== index) return [each];
+        return isLast ? [] : [start(each.orders.executorId, each.orders.sessions)];
+      });
+    }
+    const lastKill = performance.now();
+    const deadline = lastKill + 120_000;
+    await watch.until(async () => (await countEnds(client)) >= sessions || performance.now() > deadline, 200);
+    const end = performance.now();
+    const seconds = (from: number): number => Math.round((end - from) / 100) / 10;
+    return [
+      info('kills', kills),
+      atMost('seconds from the last kill to the end of all sessions', seconds(lastKill), 60),
+      info('seconds in all', seconds(begun)),
+      exactly('executors that were left', executors.length, 1),
+      { what: 'workflows taken over', value: watch.takenOver, wanted: 'some', isRight: watch.takenOver > 0 },
+      none('problems', watch.problems),
+      ...check(await readEnds(client), readFileSync(world, 'utf8'), options),
+    ];
+  } finally {
+    await Promise.all(executors.map((each) => each.kill()));
+    await client.destroy();
+    await server.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
