@@ -1,5 +1,6 @@
 // When the desk is told what a turn has done.
 // G1. What somebody may wait for is told at once; steps are told a few times a second; everything is told at the end.
+// G2. A worker with many sessions tells less often of each: all of them together report steps at most fifty times a second.
 import type { Clock } from '../../lib/index.ts';
 import type { TurnChange } from './protocol.ts';
 import type { SessionImage } from './session-image.ts';
@@ -10,13 +11,18 @@ const firstMs = 20;
 /** Time between two reports of steps. */
 const laterMs = 200;
 
+/** Time between two reports of steps of all sessions of a worker. */
+const eachMs = 20;
+
 export class ReportTimer {
   readonly #clock: Clock;
   readonly #image: SessionImage;
   #dueAt: number | undefined;
   #reportedAt: number;
+  readonly #countTurns: () => number;
 
-  constructor(clock: Clock, image: SessionImage) {
+  constructor(clock: Clock, image: SessionImage, countTurns: () => number) {
+    this.#countTurns = countTurns;
     this.#clock = clock;
     this.#image = image;
     this.#reportedAt = clock.monotonic();
@@ -46,6 +52,6 @@ export class ReportTimer {
   }
 
   noteRow(): void {
-    if (this.#image.hasUnreported) this.#dueAt ??= this.#reportedAt + laterMs;
+    if (this.#image.hasUnreported) this.#dueAt ??= this.#reportedAt + Math.max(laterMs, eachMs * this.#countTurns());
   }
 }

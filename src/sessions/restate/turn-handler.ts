@@ -180,7 +180,7 @@ async function runTurn(parts: TurnParts): Promise<void> {
     await host.whenHoldsKnown(input.holds ?? []);
     // Nobody has rung for this attempt yet.
     if (isRepeated) for (const mail of await host.readMails(ctx.key)) turn.offer(mail);
-    const reports = new ReportTimer(host.services.clock, image);
+    const reports = new ReportTimer(host.services.clock, image, () => host.turnCount);
     let isDone = false;
     turn.run().then(
       () => {

@@ -99,6 +99,11 @@ export class SessionWorkerHost {
     if (ids.length !== this.#holdIds.length || ids.some((id) => !this.#holdIds.includes(id))) await this.services.holds.refresh();
   }
 
+  /** Number of sessions that this worker has now. */
+  get turnCount(): number {
+    return this.#turns.size;
+  }
+
   assertOpen(): void {
     if (this.#closing.signal.aborted) throw new RuntimeClosedError('the worker was drained');
   }
