@@ -4,7 +4,7 @@
 // H1. All that is journaled between start and end are rows, one after the other; what is kept and sent follows from rows alone.
 // H2. Each attempt reads rows until its own mark comes back; only then does anything run.
 // H3. Models and tools run outside of everything that Restate records.
-import type { InvocationHandle, ObjectContext } from '@restatedev/restate-sdk';
+import type { InvocationHandle, ObjectContext, Serde } from '@restatedev/restate-sdk';
 import { RetryableError, rpc } from '@restatedev/restate-sdk';
 import { systemIds } from '../../lib/index.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
@@ -18,6 +18,7 @@ import { SessionImage } from './session-image.ts';
 import type { SessionSource } from './session-source.ts';
 import { SessionTurn } from './session-turn.ts';
 import { ReportTimer } from './report-timer.ts';
+import { createRowSerde } from './row-serde.ts';
 import type { TurnEnd, TurnRow } from './turn-rows.ts';
 import { TurnWriter } from './turn-rows.ts';
 import { createTurnStore } from './turn-store.ts';
@@ -30,6 +31,7 @@ class TurnJournal {
   readonly image: SessionImage;
   readonly #ctx: ObjectContext;
   readonly #host: SessionWorkerHost;
+  readonly #serde: Serde<TurnRow> = createRowSerde();
 
   constructor(ctx: ObjectContext, host: SessionWorkerHost, image: SessionImage) {
     this.#ctx = ctx;
@@ -52,7 +54,7 @@ class TurnJournal {
 
   /** Keeps what is made, or gives back what an earlier attempt has kept in this place. */
   record(make: () => TurnRow): Promise<TurnRow> {
-    return this.#ctx.run('row', make);
+    return this.#ctx.run('row', make, { serde: this.#serde });
   }
 
   /** Does what follows from a row. */

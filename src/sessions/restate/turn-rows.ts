@@ -5,6 +5,7 @@
 // W2. Rows of one turn of the event loop are recorded together; effects of a step that is recorded in the same row are left out.
 // W3. After a failure nothing more is recorded, and whoever waits is told.
 import { SessionTooLargeError } from './session-too-large-error.ts';
+import type { LogEntry } from '../store/session-store.ts';
 import type { TurnChange } from './protocol.ts';
 import { mergeChanges } from './session-image.ts';
 
@@ -47,6 +48,18 @@ const nextTick = (call: () => void): void => {
   else setTimeout(call, 0);
 };
 
+const measureText = (text = ''): number => text.length;
+
+/** Estimates the size of a change; nothing but its texts can be large. */
+function measure(change: TurnChange): number {
+  if (change.type === 'answer') return measureText(change.reply);
+  if (change.type === 'delete') return 0;
+  const entries: readonly Partial<Pick<LogEntry, 'body' | 'events'>>[] = change.entries ?? [];
+  const effects = change.type === 'write' ? (change.effects ?? []) : [];
+  const texts = [change.header?.details, ...entries.flatMap(({ body, events }) => [body, events]), ...effects.map(({ body }) => body)];
+  return texts.reduce((sum, text) => sum + measureText(text), 0);
+}
+
 export class TurnWriter {
   readonly #maxBytes: number;
   readonly #pending: PendingChange[] = [];
@@ -68,7 +81,7 @@ export class TurnWriter {
   write(change: TurnChange): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return void reject(this.#failure.error);
-      const bytes = JSON.stringify(change).length;
+      const bytes = measure(change);
       if (bytes > this.#maxBytes) return void reject(new SessionTooLargeError(bytes, this.#maxBytes));
       this.#pending.push({ change, resolve, reject });
       this.#wake();
@@ -108,7 +121,7 @@ export class TurnWriter {
     while (this.#pending[0] !== undefined && (taken.length === 0 || bytes < this.#maxBytes / 2)) {
       const [next] = this.#pending.splice(0, 1) as [PendingChange];
       taken.push(next);
-      bytes += JSON.stringify(next.change).length;
+      bytes += measure(next.change);
     }
     return {
       changes: mergeChanges(taken.map(({ change }) => change)),
