@@ -48,9 +48,14 @@ const patienceMs = 60_000;
 
 async function until(what: string, isDone: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + patienceMs;
+  let problem: unknown;
   for (;;) {
-    if (await isDone().catch(() => false)) return;
-    if (Date.now() > end) throw new Error(`${what} took longer than ${patienceMs} ms`);
+    try {
+      if (await isDone()) return;
+    } catch (error) {
+      problem = error;
+    }
+    if (Date.now() > end) throw new Error(`${what} took longer than ${patienceMs} ms`, { cause: problem });
     await pause(50);
   }
 }
@@ -106,8 +111,8 @@ export async function startRestate(settings: Readonly<Record<string, string>> = 
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ uri: url, force: true, breaking: true }),
         });
-        if (!response.ok && response.status < 500) throw new Error(await response.text());
-        return response.ok;
+        if (!response.ok) throw new Error(await response.text());
+        return true;
       }),
     kill,
     start,
