@@ -121,7 +121,18 @@ export class SessionWorkerHost {
 
   /** Shows that it is there, and listens, until it is drained. Settles when it is known at the desk. */
   async start(): Promise<void> {
-    await this.#sign();
+    const { signal } = this.#closing;
+    // The desk may be registered later than the worker, or the server start later than both.
+    for (let isKnown = false; !isKnown && !signal.aborted;) {
+      isKnown = await this.#sign().then(
+        () => true,
+        (error: unknown) => {
+          this.#report(error, 'the sign of life');
+          return false;
+        },
+      );
+      if (!isKnown) await sleep(systemClock, retryMs, signal).catch(() => undefined);
+    }
     void this.#signAgain();
     void this.#listen();
   }
