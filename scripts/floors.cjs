@@ -35,10 +35,10 @@ const modules = [
   at('cli', 12),
 ];
 
-// Hooks are called by modules above theirs, and what a hook does to a run shows only there; an engine is tested with agents.
+// Hooks are called by modules above theirs, and what a hook does to a run shows only there.
 // So the tests of a module listed here, and nothing else of it, may also import the callers named.
 /** @type {Readonly<Record<string, readonly string[]>>} */
-const callersInTests = { hooks: ['tool-use', 'agent'], journal: ['tools', 'tool-use', 'agent', 'chat', 'collaboration'] };
+const callersInTests = { hooks: ['tool-use', 'agent'] };
 
 // Handlers of other protocols are made of the same parts as the one of this adapter: what they need is in its index.ts, and no other adapter
 // may be imported by the ones beside it.

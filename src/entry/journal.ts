@@ -4,7 +4,6 @@ export type {
   DurableEngine,
   DurableOptions,
   JournalRow,
-  MemoryJournal,
   RecordedCommit,
   RunDurablyOptions,
   UnfinishedResult,

@@ -12,6 +12,7 @@ import { cleanText, describeValue, InvalidArgumentError, omitUndefined, systemCl
 import type { Message, MessageContent } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
 import type { Between, Commit, Orchestrator, RunState } from '../step-by-step/index.ts';
+import { AttemptReplacedError } from './attempt-replaced-error.ts';
 import type { BoundedResult, BoundOptions, DurableOptions } from './durable-options.ts';
 import { FoldedRows } from './folded-rows.ts';
 import type { CommitRow, JournalRow } from './journal-row.ts';
@@ -90,7 +91,7 @@ export class DurableRun {
     const rows = this.#rows;
     const ended = engine.ended;
     const signals = [signal, ended].filter((each) => each !== undefined);
-    ended?.addEventListener('abort', () => journal.shut(ended.reason), { once: true });
+    ended?.addEventListener('abort', () => journal.shut(new AttemptReplacedError(executionId, ended.reason)), { once: true });
     await this.#agent.run(this.#getState(), {
       ...omitUndefined({ context, onEvent, onProblem, sessionId, stoppedBy, beforeEnd, onOutage, clock }),
       ...(signals.length > 0 && { signal: signals.length === 1 ? signals[0] : AbortSignal.any(signals) }),

@@ -13,7 +13,6 @@ export type { AttemptRow, CommitRow, EndRow, JournalRow, OpenEffectRow, SleepRow
 export { readRows } from './journal-row.ts';
 export type { EffectRow } from './journal.ts';
 export { Journal } from './journal.ts';
-export type { MemoryJournal } from './memory-engine.ts';
 export { memoryEngine } from './memory-engine.ts';
 export { RowList } from './row-list.ts';
 export { runDurably } from './run-durably.ts';

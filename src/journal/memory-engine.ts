@@ -3,11 +3,11 @@ import { sleep, systemClock } from '../lib/index.ts';
 import type { Clock } from '../lib/index.ts';
 import type { DurableEngine } from './durable-engine.ts';
 
-/** Values that a memory engine has recorded, as JSON text. Another engine with the same list replays them. */
-export type MemoryJournal = string[];
-
-/** An engine whose journal is a list in memory: for tests, and to see what is recorded. Survives nothing. */
-export function memoryEngine(journal: MemoryJournal = [], clock: Clock = systemClock): DurableEngine {
+/**
+ * Creates an engine whose journal is a list in memory, of JSON texts: for tests, and to see what is recorded. Another engine with the same
+ * list replays it.
+ */
+export function memoryEngine(journal: string[] = [], clock: Clock = systemClock): DurableEngine {
   let place = 0;
   const replay = (make: () => Json): Json => {
     const text = (journal[place] ??= JSON.stringify(make()));

@@ -1,5 +1,5 @@
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, InvalidArgumentError, readJsonObject, readObject, SteplineError } from '../lib/index.ts';
+import { DamagedDataError, InvalidArgumentError, jsonCopy, readJsonObject, readObject, SteplineError } from '../lib/index.ts';
 import type { Envelope } from './envelope.ts';
 import { checkHeading } from './envelope.ts';
 
@@ -56,7 +56,7 @@ export function createCodec<Value>(options: CodecOptions<Value>): Codec<Value> {
   // One schema at a time, on a copy, so that the input stays as it is.
   const upgrade = (data: Readonly<Record<string, unknown>>, schema: number): Readonly<Record<string, unknown>> => {
     if (schema === version) return data;
-    let current = structuredClone(readJsonObject(data, 'data'));
+    let current = jsonCopy(readJsonObject(data, 'data'));
     for (let from = schema; from < version; from += 1) {
       const rewrite = Object.hasOwn(upgrades, from) ? upgrades[from] : undefined;
       if (rewrite === undefined) throw new DamagedDataError('schema', `there is no migration from schema ${from} to ${from + 1}`);

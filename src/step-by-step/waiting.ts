@@ -1,6 +1,6 @@
 import type { ContinuationEvaluation, LimitKind } from '../continuation/index.ts';
 import type { Json } from '../lib/index.ts';
-import { assertNever, InvalidArgumentError, toCanonical } from '../lib/index.ts';
+import { assertNever, InvalidArgumentError, jsonCopy, toCanonical } from '../lib/index.ts';
 import type { ApprovalScope } from '../tools/index.ts';
 import { AlreadyAnsweredError } from './already-answered-error.ts';
 import { NotWaitingError } from './not-waiting-error.ts';
@@ -149,7 +149,7 @@ export function withAnswer<S extends Step>(pending: PendingStep<S> | undefined, 
 export function parseValue(value: unknown, what: string): Json {
   const canonical = toCanonical(value);
   // A copy: later changes to the original must not change the state.
-  if (canonical.ok) return structuredClone(canonical.value);
+  if (canonical.ok) return jsonCopy(canonical.value);
   throw new InvalidArgumentError(
     `${what} cannot be stored: ${canonical.path === '' ? 'it' : canonical.path} ${canonical.problem}. Pass plain JSON data.`,
   );

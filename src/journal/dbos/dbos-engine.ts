@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Json } from '../../lib/index.ts';
 import { InvalidArgumentError } from '../../lib/index.ts';
-import type { DurableEngine } from '../durable-engine.ts';
+import type { DurableEngine } from '../index.ts';
 import { watchForCancel } from './cancel-watch.ts';
 import type { DbosApi } from './dbos-api.ts';
 

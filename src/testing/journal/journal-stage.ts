@@ -70,7 +70,11 @@ export class JournalStage {
   }
 
   /** Runs an agent to its end. */
-  async run(order: string, plans: readonly CrashPlan[] = [], { agent = this.createAgent() } = {}): Promise<Ending> {
+  async run(
+    order: string,
+    plans: readonly CrashPlan[] = [],
+    { agent = this.createAgent() }: { readonly agent?: Agent } = {},
+  ): Promise<Ending> {
     return this.execute(plans, async (engine, attempt) =>
       toEnding(await runDurably(agent, order, { engine, executionId: this.id, onCommit: (commit) => this.noteCommit(attempt, commit) })),
     );
