@@ -23,7 +23,7 @@ export interface SharedPlace {
   dispose(): Promise<void> | void;
 }
 
-interface WorkerProcess {
+export interface WorkerProcess {
   /** Settles when the worker says this; rejects if it ends before. */
   hear(type: WorkerWord['type']): Promise<void>;
   say(command: WorkerCommand): void;
@@ -32,7 +32,7 @@ interface WorkerProcess {
   readonly gone: Promise<unknown>;
 }
 
-function startWorker(file: string, orders: WorkerOrders): WorkerProcess {
+export function startWorker(file: string, orders: WorkerOrders): WorkerProcess {
   const child: ChildProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file, JSON.stringify(orders)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

@@ -15,10 +15,10 @@ export interface WorkerOrders {
 }
 
 /** From the world to its worker. */
-export type WorkerCommand = { readonly type: 'advance'; readonly ms: number } | { readonly type: 'drain' };
+export type WorkerCommand = { readonly type: 'advance'; readonly ms: number } | { readonly type: 'drain' | 'start' };
 
 /** From a worker to its world. */
-export type WorkerWord = { readonly type: 'ready' } | { readonly type: 'advanced' } | { readonly type: 'drained' };
+export type WorkerWord = { readonly type: 'listening' | 'ready' | 'advanced' | 'drained' };
 
 const gateMs = 3;
 

@@ -1,0 +1,1 @@
+export { restateEngine } from './restate-engine.ts';

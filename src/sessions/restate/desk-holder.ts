@@ -1,0 +1,26 @@
+// The worker that the copy names as the one that runs sessions.
+import type { SessionStore, StoreHolder } from '../store/session-store.ts';
+import type { WorkerSign } from './protocol.ts';
+
+/** Time without a sign after which another worker is named. */
+const silenceMs = 5000;
+
+interface KnownSigns {
+  readonly now: number;
+  /** Times of the last signs, by worker. */
+  readonly signs: Readonly<Record<string, number>>;
+}
+
+/** Notes a sign of life. Several workers run sessions; one of them is named for those who ask. */
+export async function noteWorker(list: SessionStore, sign: WorkerSign, { now, signs }: KnownSigns): Promise<void> {
+  const { isLeaving = false, since, id, ...identity } = sign;
+  const { epoch, holder } = await list.readClaim();
+  if (isLeaving) {
+    if (holder?.id === id) await list.release(epoch);
+    return;
+  }
+  if (holder?.id === id) return list.beat(epoch);
+  if (holder !== undefined && now - (signs[holder.id] ?? 0) < silenceMs) return;
+  const claimed: StoreHolder = { ...identity, id, claimedAt: since };
+  await list.claim({ holder: claimed, after: epoch });
+}

@@ -1,0 +1,78 @@
+// What the services say to each other.
+// Owns:     the names of the services, and the shape of every message between them.
+// Does not: know how a message is handled.
+import type { ProcessIdentity } from '../../lib/index.ts';
+import type { LogEntry, Mail, NewMail, SessionDeletion, SessionRewrite, SessionWrite } from '../store/session-store.ts';
+import type { JsonObject } from '../../lib/index.ts';
+
+/** Names of the services. `session` runs on workers, all others at the desk. */
+export interface ServiceNames {
+  /** One object per session: its turns. */
+  readonly session: string;
+  /** One object per session: its mails, and the copy for readers. */
+  readonly desk: string;
+  /** One object per worker: what it has to hear while it works. */
+  readonly bell: string;
+  /** Waits for a bell. */
+  readonly porter: string;
+  /** One object: which workers there are. */
+  readonly office: string;
+}
+
+/** The key of the only office. */
+export const officeKey = 'all';
+
+export const toServiceNames = (prefix: string): ServiceNames => ({
+  session: `${prefix}Session`,
+  desk: `${prefix}Desk`,
+  bell: `${prefix}Bell`,
+  porter: `${prefix}Porter`,
+  office: `${prefix}Office`,
+});
+
+/** The reason for a turn. Without a mail, the session continues where it was left. */
+export interface TurnInput {
+  readonly mail?: Mail;
+  /** Ids of the holds that the desk knew of. */
+  readonly holds?: readonly string[];
+}
+
+/** A change of a session: the unit that is recorded, kept, and reported to the desk. */
+export type TurnChange =
+  | ({ readonly type: 'write' } & Omit<SessionWrite, 'sessionId' | 'epoch'>)
+  | ({ readonly type: 'rewrite' } & Omit<SessionRewrite, 'sessionId' | 'epoch'>)
+  | ({ readonly type: 'delete' } & Omit<SessionDeletion, 'sessionId' | 'epoch'>)
+  | { readonly type: 'answer'; readonly num: number; readonly reply?: string };
+
+/** Changes on their way to the desk. */
+export interface TurnReport {
+  readonly changes: readonly TurnChange[];
+  /** The worker that has the session; absent once its turn has ended. */
+  readonly worker?: string;
+}
+
+/** An action that was accepted, or the reason why it was not. */
+export type PostReply = { readonly mail: Mail } | { readonly error: JsonObject };
+
+export type PostRequest = NewMail;
+
+/** Something a worker has to hear. */
+export type BellCall = { readonly type: 'mail'; readonly mail: Mail } | { readonly type: 'holds' };
+
+/** Sign of life of a worker. */
+export interface WorkerSign extends ProcessIdentity {
+  readonly id: string;
+  readonly name?: string;
+  /** Time at which it started. */
+  readonly since: number;
+  /** True if it is about to leave. */
+  readonly isLeaving?: boolean;
+}
+
+/** Range of entries that a worker asks the desk for. */
+export interface EntryRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export type { LogEntry, Mail };

@@ -1,0 +1,75 @@
+// Sessions on Restate, for applications.
+// Owns:     how actions get to the desk.
+// Does not: read from the server: everything is read from the copy that the desk keeps.
+import { readJsonObject } from '../../lib/index.ts';
+import type { InferOutput, InferState, Orchestrator } from '../../step-by-step/index.ts';
+import { findForks } from '../core/find-forks.ts';
+import { fromWire } from '../core/wire-errors.ts';
+import { createSessionRuntime } from '../embedded/create-session-runtime.ts';
+import type { EmbeddedRuntime, SessionRuntimeOptions } from '../embedded/runtime-options.ts';
+import type { SessionStore } from '../store/session-store.ts';
+import type { IngressOptions } from './ingress.ts';
+import { openIngress } from './ingress.ts';
+import type { PostReply, PostRequest } from './protocol.ts';
+import { officeKey, toServiceNames } from './protocol.ts';
+
+/** Options of an application. */
+export interface RestateSessionsOptions<Given extends Orchestrator = Orchestrator>
+  extends Pick<SessionRuntimeOptions<Given>, 'agents' | 'states' | 'approvals' | 'onProblem' | 'clock' | 'ids'> {
+  readonly ingress: IngressOptions;
+  /** The store that the desk keeps its copy in. */
+  readonly list: SessionStore;
+  /** Beginning of the names of the services. @default 'Stepline' */
+  readonly prefix?: string;
+}
+
+/** A store whose mails go to the desk. */
+function toDeskStore({ list, ingress, prefix = 'Stepline' }: RestateSessionsOptions): SessionStore {
+  const names = toServiceNames(prefix);
+  const { call } = openIngress(ingress);
+  const ringAll = (): Promise<void> => call({ service: names.office, key: officeKey, handler: 'ringAll' }, {});
+  const post: SessionStore['post'] = async (mail) => {
+    const reply = await call<PostReply>({ service: names.desk, key: mail.sessionId, handler: 'post' }, mail satisfies PostRequest);
+    if ('error' in reply) throw fromWire(readJsonObject(reply.error, 'reply'));
+    return reply.mail;
+  };
+  const changes: Partial<SessionStore> = {
+    post,
+    putHold: async (hold) => {
+      await list.putHold(hold);
+      await ringAll();
+    },
+    dropHold: async (id) => {
+      const wasThere = await list.dropHold(id);
+      if (wasThere) await ringAll();
+      return wasThere;
+    },
+  };
+  return new Proxy(list, {
+    get: (target, name) => {
+      const changed: unknown = Reflect.get(changes, name);
+      if (changed !== undefined) return changed;
+      const own: unknown = Reflect.get(target, name);
+      return typeof own === 'function' ? (...args: readonly unknown[]): unknown => Reflect.apply(own, target, args) : own;
+    },
+  });
+}
+
+/** Opens the sessions of a Restate server. Everything works as with a runtime of one process; workers run the sessions. */
+export function restateSessions<Given extends Orchestrator>(
+  options: RestateSessionsOptions<Given>,
+): EmbeddedRuntime<InferState<Given>, InferOutput<Given>>;
+export function restateSessions(options: RestateSessionsOptions): EmbeddedRuntime {
+  const { ingress: _, list, prefix: __, ...rest } = options;
+  const runtime = createSessionRuntime({ ...rest, store: toDeskStore(options), role: 'client' });
+  const deleteOne = runtime.delete.bind(runtime);
+  const remove: EmbeddedRuntime['delete'] = async (sessionId, { forks = false, ...action }) => {
+    if (forks)
+      for (const fork of await findForks(list, sessionId)) {
+        const { requestId } = action;
+        await remove(fork, { ...action, forks, ...(requestId !== undefined && { requestId: `${requestId}/${fork}` }) });
+      }
+    await deleteOne(sessionId, action);
+  };
+  return Object.assign(runtime, { delete: remove });
+}

@@ -1,0 +1,209 @@
+// A session as one turn sees it.
+// Owns:     what is kept under the session's object, and what of it was not kept or reported yet.
+// Does not: know Restate, or run anything: it follows from what was kept before and from the rows of this turn.
+// I1. The same rows make the same image, in every attempt and on every worker.
+import type { EffectRow } from '../../journal/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
+import { isOpenRow } from '../core/open-step.ts';
+import type { LogEntry, SessionHeader, StoredSession } from '../store/session-store.ts';
+import type { TurnChange } from './protocol.ts';
+
+/** The small part of a session that every turn reads. Entries are kept apart, in chunks. */
+export interface KeptHead {
+  readonly head: number;
+  readonly header?: SessionHeader;
+  /** Number of the first entry of each chunk, from the one with the last snapshot on. */
+  readonly chunks: readonly number[];
+  /** Numbers of the last mails that were taken. */
+  readonly taken: readonly number[];
+  /** Rows of a step that is open. */
+  readonly effects: readonly EffectRow[];
+  /** The time that a wake-up was last asked for. */
+  readonly wakeAt?: number;
+  readonly deletedAt?: number;
+}
+
+/** What to keep under the object. */
+export interface KeptChange {
+  readonly head: KeptHead;
+  readonly chunks: ReadonlyMap<number, readonly LogEntry[]>;
+}
+
+/** A mail is given to a session soon after it was posted, or with its own turn right after: older numbers need not be known. */
+const maxTaken = 500;
+
+/** Characters up to which entries of several turns share a chunk. */
+const chunkSize = 64 * 1024;
+
+const measure = (entries: readonly LogEntry[]): number =>
+  entries.reduce((sum, { body, events = '' }) => sum + body.length + events.length, 0);
+
+export class SessionImage {
+  head: number;
+  header: SessionHeader | undefined;
+  /** From the first known chunk on. */
+  entries: LogEntry[];
+  effects: EffectRow[];
+  taken: number[];
+  wakeAt: number | undefined;
+  deletedAt: number | undefined;
+  #chunks: number[];
+  /** The first entry that is not kept yet. */
+  #unkept: number;
+  /** Chunks with entries that were rewritten. */
+  readonly #dirty = new Set<number>();
+  #unreported: TurnChange[] = [];
+
+  constructor(kept: KeptHead | undefined, entries: readonly LogEntry[]) {
+    this.head = kept?.head ?? 0;
+    this.header = kept?.header;
+    this.entries = [...entries];
+    this.effects = [...(kept?.effects ?? [])];
+    this.taken = [...(kept?.taken ?? [])];
+    this.wakeAt = kept?.wakeAt;
+    this.deletedAt = kept?.deletedAt;
+    this.#chunks = [...(kept?.chunks ?? [])];
+    this.#unkept = this.head + 1;
+  }
+
+  /** Number of the first entry that is known here. */
+  get first(): number {
+    return this.entries[0]?.n ?? this.head + 1;
+  }
+
+  get hasUnreported(): boolean {
+    return this.#unreported.length > 0;
+  }
+
+  hasTaken(num: number): boolean {
+    return this.taken.includes(num);
+  }
+
+  /** The session as it is loaded to continue it; undefined if there is none. */
+  toStored(): StoredSession | undefined {
+    if (this.header === undefined) return undefined;
+    const snapshot = this.entries.findLastIndex(({ isSnapshot }) => isSnapshot);
+    return { header: this.header, head: this.head, entries: this.entries.slice(Math.max(0, snapshot)), effects: [...this.effects] };
+  }
+
+  apply(change: TurnChange): void {
+    if (isReported(change)) this.#unreported.push(change);
+    switch (change.type) {
+      case 'write':
+        this.#write(change);
+        break;
+      case 'rewrite':
+        if (change.header !== undefined) this.header = change.header;
+        for (const each of change.entries) this.#rewrite(each);
+        break;
+      case 'delete':
+        this.#delete(change.at);
+        break;
+      case 'answer':
+        this.#take([change.num]);
+        break;
+    }
+  }
+
+  #write({ header, entries = [], effects = [], clearsEffects = false, takesMail = [] }: Extract<TurnChange, { type: 'write' }>): void {
+    if (header !== undefined) this.header = header;
+    this.entries.push(...entries);
+    this.head = entries.at(-1)?.n ?? this.head;
+    if (clearsEffects) this.effects = [];
+    this.effects.push(...effects);
+    this.#take(takesMail);
+  }
+
+  #rewrite({ n, body, events }: Pick<LogEntry, 'n' | 'body' | 'events'>): void {
+    const index = this.entries.findIndex((entry) => entry.n === n);
+    const before = this.entries[index];
+    if (before === undefined) return;
+    const { events: _, ...rest } = before;
+    this.entries[index] = { ...rest, body, ...omitUndefined({ events }) };
+    const chunk = this.#chunks.findLast((from) => from <= n);
+    if (n < this.#unkept && chunk !== undefined) this.#dirty.add(chunk);
+  }
+
+  #delete(at: number): void {
+    this.deletedAt ??= at;
+    this.header = undefined;
+    this.wakeAt = undefined;
+    [this.head, this.entries, this.effects, this.#chunks, this.#unkept] = [0, [], [], [], 1];
+    this.#dirty.clear();
+  }
+
+  #take(mails: readonly number[]): void {
+    this.taken = [...this.taken, ...mails].slice(-maxTaken);
+  }
+
+  /** Returns the changes that were not reported yet; they are from now on. */
+  takeReport(): readonly TurnChange[] {
+    const changes = mergeChanges(this.#unreported);
+    this.#unreported = [];
+    // Readers see the text of an open step, not its journal.
+    return changes.map((change) => (change.type === 'write' ? { ...change, effects: (change.effects ?? []).filter(isOpenRow) } : change));
+  }
+
+  /** Returns what was not kept yet; it is from now on. */
+  takeKept(): KeptChange {
+    const chunks = new Map<number, readonly LogEntry[]>();
+    if (this.#unkept <= this.head) {
+      const last = this.#chunks.at(-1);
+      const grows = last !== undefined && measure(this.#slice(last, this.head)) <= chunkSize;
+      const from = grows ? last : this.#unkept;
+      if (!grows) this.#chunks.push(from);
+      chunks.set(from, this.#slice(from, this.head));
+    }
+    for (const from of this.#dirty) {
+      const next = this.#chunks.find((other) => other > from) ?? this.head + 1;
+      if (!chunks.has(from)) chunks.set(from, this.#slice(from, next - 1));
+    }
+    this.#dirty.clear();
+    this.#unkept = this.head + 1;
+    this.#dropOldChunks();
+    const { head, header, taken, effects, wakeAt, deletedAt } = this;
+    return { head: omitUndefined({ head, header, chunks: [...this.#chunks], taken, effects, wakeAt, deletedAt }), chunks };
+  }
+
+  /** A turn reads from the chunk with the last snapshot on. */
+  #dropOldChunks(): void {
+    const snapshot = this.entries.findLast(({ isSnapshot }) => isSnapshot)?.n ?? this.first;
+    const keep = this.#chunks.findLastIndex((from) => from <= snapshot);
+    this.#chunks = this.#chunks.slice(Math.max(0, keep));
+  }
+
+  #slice(from: number, to: number): readonly LogEntry[] {
+    return this.entries.slice(from - this.first, to - this.first + 1);
+  }
+}
+
+/** True if a change is more than the journal of an open step. */
+const isReported = (change: TurnChange): boolean =>
+  change.type !== 'write' || change.header !== undefined || change.clearsEffects === true || (change.effects ?? []).some(isOpenRow);
+
+/** Joins writes that follow each other into one. */
+export function mergeChanges(changes: readonly TurnChange[]): readonly TurnChange[] {
+  const merged: TurnChange[] = [];
+  for (const change of changes) {
+    const last = merged.at(-1);
+    if (change.type !== 'write' || last?.type !== 'write') merged.push(change);
+    else merged[merged.length - 1] = mergeWrites(last, change);
+  }
+  return merged;
+}
+
+type WriteChange = Extract<TurnChange, { type: 'write' }>;
+
+function mergeWrites(one: WriteChange, other: WriteChange): WriteChange {
+  const clearsEffects = other.clearsEffects === true;
+  return omitUndefined({
+    type: 'write' as const,
+    after: one.after,
+    header: other.header ?? one.header,
+    entries: [...(one.entries ?? []), ...(other.entries ?? [])],
+    // What is cleared by the second need never be kept.
+    effects: [...(clearsEffects ? [] : (one.effects ?? [])), ...(other.effects ?? [])],
+    clearsEffects: clearsEffects || one.clearsEffects === true,
+    takesMail: [...(one.takesMail ?? []), ...(other.takesMail ?? [])],
+  });
+}

@@ -1,0 +1,10 @@
+import type { StateType } from '../../step-by-step/index.ts';
+import type { SessionFacts } from '../core/session.ts';
+import type { SessionReader } from '../store/session-store.ts';
+
+/** A session that another one is forked from. */
+export interface SessionSource {
+  readonly reader: SessionReader;
+  readonly facts: SessionFacts;
+  readonly states: StateType;
+}

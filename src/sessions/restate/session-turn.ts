@@ -1,0 +1,296 @@
+// One session in one turn, while a worker has it.
+// Owns:     loading it, applying mails, and when its turn is over.
+// Does not: know Restate: what it writes is recorded by whoever runs the turn.
+// N1. Mails are applied in their order, each once; one that cannot be applied is answered with the error.
+// N2. A turn ends at a boundary: no step is open, and what is left to do is left to another turn.
+// N3. Once the attempt is over, nothing more is started or written from here.
+import { notifyListener, reportToConsole } from '../../events/index.ts';
+import { SteplineError } from '../../lib/index.ts';
+import type { ActionOptions, ActionRequest } from '../core/action.ts';
+import { readBody, readEntriesFrom } from '../core/entries.ts';
+import { assertErasable, eraseMessage } from '../core/erase-message.ts';
+import { isCreatedBy, readMailBody } from '../core/mail.ts';
+import type { MailedAction } from '../core/mail.ts';
+import { RequestReusedError } from '../core/request-reused-error.ts';
+import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
+import { SessionConflictError } from '../core/session-conflict-error.ts';
+import { SessionDeletedError } from '../core/session-deleted-error.ts';
+import { UnknownSessionError } from '../core/unknown-session-error.ts';
+import { toWire } from '../core/wire-errors.ts';
+import { findCrashLoop, storeCrashLoop } from '../embedded/crash-loop.ts';
+import { createForkLog, createNewLog } from '../embedded/create-sessions.ts';
+import type { SessionServices } from '../embedded/live-session.ts';
+import { LiveSession } from '../embedded/live-session.ts';
+import type { ClaimedStore, NewLog } from '../embedded/session-log.ts';
+import { SessionLog } from '../embedded/session-log.ts';
+import type { Mail, SessionStore } from '../store/session-store.ts';
+import { findDueActions } from './due-actions.ts';
+import type { SessionImage } from './session-image.ts';
+import type { SessionSource } from './session-source.ts';
+import type { TurnServices } from './turn-services.ts';
+
+/** A turn of a session on this worker. */
+interface TurnOptions {
+  readonly sessionId: string;
+  readonly image: SessionImage;
+  readonly store: SessionStore;
+  /** True if an earlier attempt at this turn ended without its end. */
+  readonly isRepeated: boolean;
+  readonly services: TurnServices;
+  /** Called if the turn cannot continue. */
+  readonly onFailed: (error: unknown) => void;
+  /** Reads another session, to fork it. */
+  readonly readSource: (sessionId: string) => Promise<SessionSource>;
+}
+
+type EraseRequest = Extract<ActionRequest, { readonly type: 'erase' }>;
+
+const hasCode = (error: unknown, ...codes: readonly string[]): boolean => SteplineError.is(error) && codes.includes(error.code);
+
+export class SessionTurn {
+  readonly #options: TurnOptions;
+  readonly #claimed: ClaimedStore;
+  readonly #closing = new AbortController();
+  readonly #mails: Mail[] = [];
+  readonly #known = new Set<number>();
+  readonly #erasures = new Set<Promise<void>>();
+  readonly #services: SessionServices;
+  #session: LiveSession | undefined;
+  #wake = (): void => undefined;
+  #isRepeated: boolean;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+    const { services, store } = options;
+    this.#isRepeated = options.isRepeated;
+    this.#claimed = { store, epoch: 0, clock: services.clock, approvals: services.approvals };
+    this.#services = {
+      options: services.options,
+      agents: services.agents,
+      closing: this.#closing.signal,
+      measureOutage: () => undefined,
+      openSteps: services.openSteps,
+      holds: services.holds,
+      slots: services.slots,
+      recoveries: services.recoveries,
+      maxRecoveries: services.maxRecoveries,
+      onStored: () => undefined,
+      onIdle: () => undefined,
+      onReleased: (_, error) => this.#onReleased(error),
+      report: services.report,
+    };
+  }
+
+  /** Gives it a mail, if it has not got it yet. */
+  offer(mail: Mail): void {
+    if (this.#known.has(mail.num) || this.#options.image.hasTaken(mail.num)) return;
+    this.#known.add(mail.num);
+    this.#mails.push(mail);
+    this.#mails.sort((one, other) => one.num - other.num);
+    this.#wake();
+  }
+
+  /** Lets the open step end, and starts no further one. */
+  leave(): void {
+    if (!this.#closing.signal.aborted) this.#closing.abort('its turn ends');
+    this.#wake();
+  }
+
+  /** Ends it in the middle: another attempt continues from what is recorded. */
+  async abandon(): Promise<void> {
+    await this.#session?.leave().catch(() => undefined);
+    this.#session?.release(new RuntimeClosedError('the worker was drained', { isStored: true }));
+  }
+
+  /** Nothing that it still does counts. */
+  release(error: unknown): void {
+    this.leave();
+    this.#session?.release(error);
+  }
+
+  /** True if something is left to do without anybody's help. */
+  get isOpen(): boolean {
+    return this.#options.image.header?.isOpen === true;
+  }
+
+  /** Settles when the session rests, or was left. */
+  async run(): Promise<void> {
+    const { image, services } = this.#options;
+    if (image.header !== undefined) await this.#load().catch((error: unknown) => this.#reportUnreadable(error));
+    await this.#applyDue();
+    for (;;) {
+      await this.#applyMails();
+      this.#session?.resume();
+      const idle = this.#session?.whenIdle() ?? Promise.resolve();
+      const isOver = await Promise.race([
+        Promise.all([idle, ...this.#erasures]).then(() => true),
+        new Promise<boolean>((resolve) => (this.#wake = () => resolve(false))),
+      ]);
+      this.#wake = () => undefined;
+      if (this.#mails.length > 0 && !this.#closing.signal.aborted) continue;
+      if (isOver && this.#erasures.size === 0) break;
+      if (this.#closing.signal.aborted) {
+        await this.#session?.whenIdle();
+        break;
+      }
+    }
+    void services;
+  }
+
+  #onReleased(error: unknown): void {
+    if (hasCode(error, 'session-deleted') || this.#erasures.size > 0) return;
+    this.#options.onFailed(error);
+  }
+
+  #reportUnreadable(error: unknown): void {
+    this.#options.services.report(error, `session ${this.#options.sessionId}`);
+  }
+
+  async #load(): Promise<LiveSession> {
+    if (this.#session !== undefined && this.#session.released === undefined) return this.#session;
+    const { image, sessionId, services } = this.#options;
+    if (image.deletedAt !== undefined) throw new SessionDeletedError(sessionId, image.deletedAt);
+    const stored = image.toStored();
+    if (stored === undefined) throw new UnknownSessionError(sessionId);
+    const log = SessionLog.load(this.#claimed, stored, services.agents.newest(stored.header.agentName).states);
+    const isLeftOpen = this.#isRepeated && log.isOpen;
+    this.#isRepeated = false;
+    if (isLeftOpen && log.nextRecovery > services.maxRecoveries) await this.#giveUp(log);
+    this.#session = new LiveSession(log, this.#services, isLeftOpen && log.isOpen);
+    return this.#session;
+  }
+
+  async #giveUp(log: SessionLog): Promise<void> {
+    const { agents, options, report } = this.#options.services;
+    const events = await storeCrashLoop(log, agents.newest(log.facts.agent.id).name);
+    const { onEvent, onProblem = reportToConsole } = options;
+    for (const event of events) notifyListener((each) => onEvent?.(each, log.facts), event, onProblem);
+    report(findCrashLoop(log.id, log.state), `session ${log.id}`);
+  }
+
+  /** Does what the time has come for: approvals that expire, providers that are tried again. */
+  async #applyDue(): Promise<void> {
+    const { services } = this.#options;
+    const session = this.#session;
+    if (session === undefined || !session.log.journal.isEmpty) return;
+    for (const { request, by } of await findDueActions(session, services.approvals, services.clock.now()))
+      await session
+        .act(request, { by, until: 'accepted' })
+        .catch((error: unknown) => services.report(error, `the waits of session ${session.id}`));
+  }
+
+  async #applyMails(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const mail = this.#mails.shift();
+      if (mail === undefined) return;
+      if (!this.#options.image.hasTaken(mail.num)) await this.#apply(mail);
+    }
+  }
+
+  /** Applies a mail, or answers it. */
+  async #apply(mail: Mail): Promise<void> {
+    const { num } = mail;
+    const answer = (reply?: string): Promise<void> =>
+      this.#claimed.store.answerMail({ epoch: 0, num, ...(reply !== undefined && { reply }) });
+    const refuse = async (error: unknown): Promise<void> => {
+      // It is applied in a turn of its own.
+      if (hasCode(error, 'runtime-closed', 'store-fenced') || this.#closing.signal.aborted) return;
+      await answer(JSON.stringify(toWire(error)));
+    };
+    try {
+      const opened = readMailBody(mail.body);
+      if (opened.request.type === 'erase') this.#startErasure(mail, opened, { answer, refuse });
+      else if (!(await this.#tryToApply(mail, opened))) await answer();
+    } catch (error) {
+      await refuse(error);
+    }
+  }
+
+  /** Returns true if the mail was taken with the write that applied it. */
+  async #tryToApply(mail: Mail, opened: MailedAction): Promise<boolean> {
+    const { request, by } = opened;
+    const { requestId, sessionId } = mail;
+    const { services } = this.#options;
+    switch (request.type) {
+      case 'create':
+        await this.#create(mail, opened, async () => createNewLog({ ...request.session, id: sessionId }, by, services));
+        return false;
+      case 'fork':
+        await this.#create(mail, opened, async () => {
+          const source = await this.#options.readSource(request.from.sessionId);
+          return createForkLog(request.from, source, { session: { ...request.session, id: sessionId }, by, ...services });
+        });
+        return false;
+      case 'delete':
+        await this.#delete(mail);
+        return true;
+      default: {
+        const session = await this.#load();
+        // Holds: an erasure is applied elsewhere.
+        const { isRepeated = false } = await session.act(request as ActionRequest, { by, requestId, until: 'accepted' }, mail);
+        return !isRepeated;
+      }
+    }
+  }
+
+  /** Creates the session. The same request creates none again. */
+  async #create({ requestId, sessionId, num }: Mail, opened: MailedAction, make: () => Promise<NewLog>): Promise<void> {
+    const { image } = this.#options;
+    if (image.deletedAt !== undefined) throw new SessionDeletedError(sessionId, image.deletedAt);
+    if (image.header === undefined) {
+      const log = await SessionLog.create(this.#claimed, await make(), { requestId, mail: num });
+      this.#session = new LiveSession(log, this.#services);
+      return;
+    }
+    const entry = image.entries.find((each) => each.requestId === requestId);
+    const creation = entry && readBody(entry.body).action;
+    if (creation === undefined) throw new SessionConflictError(sessionId, { expected: 0, found: image.head });
+    if (!isCreatedBy(opened, (await this.#load()).log.facts, creation)) throw new RequestReusedError(requestId);
+  }
+
+  async #delete({ sessionId, num }: Mail): Promise<void> {
+    const at = this.#options.services.clock.now();
+    this.#session?.release(new SessionDeletedError(sessionId, at));
+    await this.#session?.released;
+    this.#session = undefined;
+    this.#options.services.openSteps.forget(sessionId);
+    await this.#claimed.store.delete({ sessionId, epoch: 0, at, takesMail: [num] });
+  }
+
+  /** Erases a message once the session rests; mails behind it do not wait. */
+  #startErasure(
+    { requestId }: Mail,
+    { request, by }: MailedAction,
+    { answer, refuse }: { readonly answer: () => Promise<void>; readonly refuse: (error: unknown) => Promise<void> },
+  ): void {
+    const erasing = this.#erase(request as EraseRequest, { by, requestId, until: 'accepted' })
+      .then(answer, refuse)
+      .catch((error: unknown) => this.#options.onFailed(error))
+      .finally(() => {
+        this.#erasures.delete(erasing);
+        this.#wake();
+      });
+    this.#erasures.add(erasing);
+  }
+
+  async #erase(request: EraseRequest, options: ActionOptions): Promise<void> {
+    const { messageId } = request;
+    const { sessionId } = this.#options;
+    const session = await this.#load();
+    const { store } = this.#claimed;
+    await session.whenIdle();
+    if (this.#closing.signal.aborted) throw new RuntimeClosedError('its turn ends');
+    assertErasable(sessionId, session.log.state, messageId);
+    // Refused before the action is stored, if there is no such message.
+    eraseMessage(sessionId, await readEntriesFrom(store, sessionId, 1), messageId);
+    await session.act(request, options);
+    await session.whileIdle(async () => {
+      const entries = eraseMessage(sessionId, await readEntriesFrom(store, sessionId, 1), messageId);
+      await store.rewrite({ sessionId, epoch: 0, after: session.log.head, entries });
+      session.release(new RuntimeClosedError('a message was erased', { isStored: true }));
+    });
+    await session.released;
+    if (this.#session === session) this.#session = undefined;
+    await this.#load();
+  }
+}

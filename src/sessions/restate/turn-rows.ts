@@ -1,0 +1,133 @@
+// The rows of one turn.
+// Owns:     the order in which changes are recorded, and what is recorded together.
+// Does not: know Restate: it is given a function that records.
+// W1. One row is recorded at a time, and a change is safe once its row is.
+// W2. Rows of one turn of the event loop are recorded together; effects of a step that is recorded in the same row are left out.
+// W3. After a failure nothing more is recorded, and whoever waits is told.
+import { SessionTooLargeError } from './session-too-large-error.ts';
+import type { LogEntry } from '../store/session-store.ts';
+import type { TurnChange } from './protocol.ts';
+import { mergeChanges } from './session-image.ts';
+
+/** How a turn ended. */
+export interface TurnEnd {
+  /** True if something is left to do at once, by another turn. */
+  readonly goesOn: boolean;
+  /** Delay until the session has to be looked at, and the time that it was computed from. */
+  readonly wake?: { readonly inMs: number; readonly at: number };
+}
+
+/** What an attempt recorded at once. */
+export interface TurnRow {
+  /** The attempt that recorded it. */
+  readonly by: string;
+  readonly changes: readonly TurnChange[];
+  /** The worker, if everything up to this row is to be reported. */
+  readonly reportBy?: string;
+  /** Closes the list. */
+  readonly end?: TurnEnd;
+}
+
+/** A change that is not safe yet. */
+interface PendingChange {
+  readonly change: TurnChange;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What the pump does next. */
+export interface NextRow {
+  readonly changes: readonly TurnChange[];
+  /** Tells those who wait. */
+  readonly settle: () => void;
+}
+
+const nextTick = (call: () => void): void => {
+  const immediate: unknown = Reflect.get(globalThis, 'setImmediate');
+  if (typeof immediate === 'function') Reflect.apply(immediate, undefined, [call]);
+  else setTimeout(call, 0);
+};
+
+const measureText = (text = ''): number => text.length;
+
+/** Estimates the size of a change; nothing but its texts can be large. */
+function measure(change: TurnChange): number {
+  if (change.type === 'answer') return measureText(change.reply);
+  if (change.type === 'delete') return 0;
+  const entries: readonly Partial<Pick<LogEntry, 'body' | 'events'>>[] = change.entries ?? [];
+  const effects = change.type === 'write' ? (change.effects ?? []) : [];
+  const texts = [change.header?.details, ...entries.flatMap(({ body, events }) => [body, events]), ...effects.map(({ body }) => body)];
+  return texts.reduce((sum, text) => sum + measureText(text), 0);
+}
+
+export class TurnWriter {
+  readonly #maxBytes: number;
+  readonly #pending: PendingChange[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #wake = (): void => undefined;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+  get isEmpty(): boolean {
+    return this.#pending.length === 0;
+  }
+
+  /** Settles when the change is safe. */
+  write(change: TurnChange): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) return void reject(this.#failure.error);
+      const bytes = measure(change);
+      if (bytes > this.#maxBytes) return void reject(new SessionTooLargeError(bytes, this.#maxBytes));
+      this.#pending.push({ change, resolve, reject });
+      this.#wake();
+    });
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    for (const { reject } of this.#pending.splice(0)) reject(error);
+    this.#wake();
+  }
+
+  /** Lets the pump look again. */
+  wake(): void {
+    this.#wake();
+  }
+
+  /** Settles when there is something to record, the pump is woken, or the time is over. */
+  async whenReady(ms: number | undefined): Promise<void> {
+    if (this.#pending.length === 0 && this.#failure === undefined)
+      await new Promise<void>((resolve) => {
+        const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    this.#wake = () => undefined;
+    if (this.#pending.length > 0) await new Promise<void>(nextTick);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Takes what is to be recorded in one row. */
+  take(): NextRow {
+    const taken: PendingChange[] = [];
+    let bytes = 0;
+    while (this.#pending[0] !== undefined && (taken.length === 0 || bytes < this.#maxBytes / 2)) {
+      const [next] = this.#pending.splice(0, 1) as [PendingChange];
+      taken.push(next);
+      bytes += measure(next.change);
+    }
+    return {
+      changes: mergeChanges(taken.map(({ change }) => change)),
+      settle: () => {
+        for (const { resolve } of taken) resolve();
+      },
+    };
+  }
+}

@@ -1,0 +1,54 @@
+// The store of a session while a turn has it.
+import type { SessionReader, SessionStore, LogEntry, EntryQuery } from '../store/session-store.ts';
+import type { TurnChange } from './protocol.ts';
+import type { SessionImage } from './session-image.ts';
+
+/** Parts of a turn that its store needs. */
+export interface TurnAccess {
+  readonly image: SessionImage;
+  /** Settles when a change is safe. */
+  write(change: TurnChange): Promise<void>;
+  /** Reads entries that are no longer part of the image. */
+  readOld(sessionId: string, range: { readonly from: number; readonly to: number }): Promise<readonly LogEntry[]>;
+}
+
+const maxEntries = 1000;
+
+const refuse = (): never => {
+  throw new Error('A turn has one session and nothing else.');
+};
+
+async function readEntries({ image, readOld }: TurnAccess, sessionId: string, query: EntryQuery): Promise<readonly LogEntry[]> {
+  const { from = 1, to = image.head, limit = maxEntries, afterSeq } = query;
+  const last = Math.min(to, image.head);
+  const old = from < image.first ? await readOld(sessionId, { from, to: Math.min(last, image.first - 1, from + limit - 1) }) : [];
+  const known = image.entries.filter(({ n }) => n >= from && n <= last);
+  return [...old, ...known].filter(({ lastSeq }) => afterSeq === undefined || (lastSeq !== undefined && lastSeq > afterSeq)).slice(0, limit);
+}
+
+/** Reads the log of another session, as the desk has it. */
+export const createOtherReader = (access: TurnAccess, head: number): Pick<SessionReader, 'entries'> => ({
+  entries: (sessionId, { from = 1, to = head, limit = maxEntries } = {}) =>
+    from > Math.min(to, head) ? Promise.resolve([]) : access.readOld(sessionId, { from, to: Math.min(to, head, from + limit - 1) }),
+});
+
+/** Creates the store that the log of the session writes to. */
+export function createTurnStore(access: TurnAccess): SessionStore {
+  const { image } = access;
+  return {
+    load: async () => image.toStored(),
+    entries: (sessionId, query = {}) => readEntries(access, sessionId, query),
+    // Requests that were answered long ago never get this far: the desk knows them.
+    findRequest: async (_, requestId) => image.entries.find((entry) => entry.requestId === requestId),
+    effects: async () => image.header && { header: image.header, head: image.head, effects: [...image.effects] },
+    write: ({ sessionId: _, epoch: __, ...write }) => access.write({ type: 'write', ...write }),
+    rewrite: ({ sessionId: _, epoch: __, ...rewrite }) => access.write({ type: 'rewrite', ...rewrite }),
+    delete: ({ sessionId: _, epoch: __, ...deletion }) => access.write({ type: 'delete', ...deletion }),
+    answerMail: ({ epoch: _, ...answer }) => access.write({ type: 'answer', ...answer }),
+    watch: () => () => undefined,
+    close: async () => undefined,
+    ...{ list: refuse, feed: refuse, claim: refuse, readClaim: refuse, beat: refuse, release: refuse },
+    ...{ post: refuse, readMail: refuse, putHold: refuse, dropHold: refuse, readHolds: refuse, quarantine: refuse },
+    ...{ readNote: refuse, listNotes: refuse, writeNote: refuse },
+  };
+}

@@ -1,0 +1,232 @@
+// The sessions that this worker has.
+// Owns:     which turns run here, what the worker hears about them, its sign of life, and its end.
+// Does not: decide which worker gets a turn: the server does.
+// K1. A mail that comes while its session runs here is heard at once; if not, its own turn brings it.
+// K2. Once the worker is drained, it takes no turns.
+import { reportSafely, reportToConsole } from '../../events/index.ts';
+import { omitUndefined, readProcessIdentity, sleep, systemClock, systemIds } from '../../lib/index.ts';
+import { Agents } from '../core/agents.ts';
+import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
+import type { SessionFacts } from '../core/session.ts';
+import { HoldGate } from '../embedded/hold-gate.ts';
+import { OpenStepHub } from '../embedded/open-step-hub.ts';
+import { RecoveryGate, RunSlots } from '../embedded/run-slots.ts';
+import { StoreWatcher } from '../embedded/store-watcher.ts';
+import type { LogEntry, Mail, SessionHeader, SessionStore, StoreChange, StoredHold } from '../store/session-store.ts';
+import type { Ingress } from './ingress.ts';
+import { openIngress } from './ingress.ts';
+import type { BellCall, EntryRange, ServiceNames, WorkerSign } from './protocol.ts';
+import { officeKey, toServiceNames } from './protocol.ts';
+import type { SessionSource } from './session-source.ts';
+import type { SessionTurn } from './session-turn.ts';
+import type { ServeSessionsOptions } from './serve-options.ts';
+import type { TurnServices } from './turn-services.ts';
+
+/** Time between two signs of life. */
+const signMs = 1000;
+
+/** Delay before the bell is listened to again after a failure. */
+const retryMs = 500;
+
+/** Time that the desk has to catch up with a session. */
+const catchUpMs = 10_000;
+const lookMs = 20;
+
+export class SessionWorkerHost {
+  readonly id: string = systemIds();
+  readonly names: ServiceNames;
+  readonly services: TurnServices;
+  readonly maxSteps: number;
+  readonly maxRowBytes: number;
+  readonly #options: ServeSessionsOptions;
+  readonly #ingress: Ingress;
+  readonly #turns = new Map<string, SessionTurn>();
+  readonly #closing = new AbortController();
+  readonly #listeners = new Set<(change: StoreChange) => void>();
+  readonly #startedAt: number;
+  #holdIds: readonly string[] = [];
+  #onEmpty = (): void => undefined;
+
+  constructor(options: ServeSessionsOptions) {
+    const { agents, clock = systemClock, ids = systemIds, maxRecoveries = 3, maxConcurrent = 500, maxSteps = 200, states } = options;
+    this.#options = options;
+    this.names = toServiceNames(options.prefix ?? 'Stepline');
+    this.maxSteps = maxSteps;
+    this.maxRowBytes = options.maxRowBytes ?? 8 * 1024 * 1024;
+    this.#ingress = openIngress(options.ingress);
+    this.#startedAt = systemClock.now();
+    const closing = this.#closing.signal;
+    this.services = {
+      options,
+      agents: new Agents(agents, { policy: options.onVersionChange, states }),
+      clock,
+      ids,
+      approvals: options.approvals,
+      openSteps: new OpenStepHub(),
+      holds: this.#createGate(closing),
+      slots: new RunSlots(maxConcurrent, closing),
+      recoveries: new RecoveryGate(closing),
+      maxRecoveries,
+      report: (error, where) => this.#report(error, where),
+    };
+  }
+
+  #createGate(closing: AbortSignal): HoldGate {
+    // Holds: the gate uses nothing else of a store.
+    const store = {
+      readHolds: () => this.#readHolds(),
+      watch: (listener: (change: StoreChange) => void) => {
+        this.#listeners.add(listener);
+        return () => this.#listeners.delete(listener);
+      },
+    } as unknown as SessionStore;
+    // Looked at again after a minute only: the bell says when holds have changed.
+    const clock = { ...systemClock, schedule: (ms: number, call: () => void) => systemClock.schedule(ms * 60, call, true) };
+    const watcher = new StoreWatcher(store, clock);
+    return new HoldGate({ store, watcher, clock, closing, report: (error, where) => this.#report(error, where) });
+  }
+
+  async #readHolds(): Promise<readonly StoredHold[]> {
+    const { porter } = this.names;
+    const holds = await this.#ingress.call<readonly StoredHold[]>({ service: porter, handler: 'holds' }, {}, this.#closing.signal);
+    this.#holdIds = holds.map(({ id }) => id);
+    return holds;
+  }
+
+  /** Settles when this worker knows these holds, or that they are gone. */
+  async whenHoldsKnown(ids: readonly string[]): Promise<void> {
+    await this.services.holds.start();
+    if (ids.length !== this.#holdIds.length || ids.some((id) => !this.#holdIds.includes(id))) await this.services.holds.refresh();
+  }
+
+  /** Number of sessions that this worker has now. */
+  get turnCount(): number {
+    return this.#turns.size;
+  }
+
+  assertOpen(): void {
+    if (this.#closing.signal.aborted) throw new RuntimeClosedError('the worker was drained');
+  }
+
+  add(sessionId: string, turn: SessionTurn): void {
+    this.#turns.get(sessionId)?.release(new RuntimeClosedError('another attempt has begun', { isStored: true }));
+    this.#turns.set(sessionId, turn);
+    if (this.#closing.signal.aborted) turn.leave();
+  }
+
+  forget(sessionId: string, turn: SessionTurn): void {
+    if (this.#turns.get(sessionId) === turn) this.#turns.delete(sessionId);
+    if (this.#turns.size === 0) this.#onEmpty();
+  }
+
+  /** Shows that it is there, and listens, until it is drained. Settles when it is known at the desk. */
+  async start(): Promise<void> {
+    const { signal } = this.#closing;
+    // The desk may be registered later than the worker, or the server start later than both.
+    for (let isKnown = false; !isKnown && !signal.aborted;) {
+      isKnown = await this.#sign().then(
+        () => true,
+        (error: unknown) => {
+          this.#report(error, 'the sign of life');
+          return false;
+        },
+      );
+      if (!isKnown) await sleep(systemClock, retryMs, signal).catch(() => undefined);
+    }
+    void this.#signAgain();
+    void this.#listen();
+  }
+
+  async #sign(isLeaving = false): Promise<void> {
+    const { name } = this.#options;
+    const sign: WorkerSign = omitUndefined({
+      ...readProcessIdentity(),
+      id: this.id,
+      name,
+      since: this.#startedAt,
+      isLeaving,
+    });
+    await this.#ingress.call({ service: this.names.office, key: officeKey, handler: 'sign' }, sign);
+  }
+
+  async #signAgain(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await sleep(systemClock, signMs, signal).catch(() => undefined);
+      if (!signal.aborted) await this.#sign().catch((error: unknown) => this.#report(error, 'the sign of life'));
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { signal } = this.#closing;
+    const { porter } = this.names;
+    while (!signal.aborted) {
+      try {
+        for (const call of await this.#ingress.call<readonly BellCall[]>({ service: porter, handler: 'listen' }, { worker: this.id }, signal))
+          this.#hear(call);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#report(error, 'the bell');
+        await sleep(systemClock, retryMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  #hear(call: BellCall): void {
+    if (call.type === 'holds') for (const listener of [...this.#listeners]) listener({ hasMail: false });
+    else this.#turns.get(call.mail.sessionId)?.offer(call.mail);
+  }
+
+  /** Reads entries as the desk has them; waits until it has all of them. */
+  readonly readEntries = async (sessionId: string, { from, to }: EntryRange): Promise<readonly LogEntry[]> => {
+    const until = systemClock.monotonic() + catchUpMs;
+    for (;;) {
+      const entries = await this.#ask<readonly LogEntry[]>(sessionId, 'entries', { from, to } satisfies EntryRange);
+      if (entries.at(-1)?.n === to || systemClock.monotonic() > until) return entries;
+      await sleep(systemClock, lookMs);
+    }
+  };
+
+  /** Reads the header of another session as the desk has it. */
+  readHead(sessionId: string): Promise<{ readonly header: SessionHeader; readonly head: number } | undefined> {
+    return this.#ask(sessionId, 'header', {});
+  }
+
+  /** Reads the mails that wait for a session. */
+  readMails(sessionId: string): Promise<readonly Mail[]> {
+    return this.#ask(sessionId, 'mails', {});
+  }
+
+  #ask<Answer>(key: string, handler: string, body: unknown): Promise<Answer> {
+    return this.#ingress.call<Answer>({ service: this.names.desk, key, handler }, body);
+  }
+
+  toSource({ agentName }: SessionHeader, facts: SessionFacts, head: number): SessionSource {
+    const states = this.services.agents.newest(agentName).states;
+    const entries: SessionSource['reader']['entries'] = async (sessionId, { from = 1, to = head, limit = 1000 } = {}) => {
+      const last = Math.min(to, head, from + limit - 1);
+      return from > last ? [] : this.readEntries(sessionId, { from, to: last });
+    };
+    // Holds: a fork reads the entries of its source, and its header.
+    return { reader: { entries, load: async () => undefined } as unknown as SessionSource['reader'], facts, states };
+  }
+
+  /** Takes no more turns, lets open steps end, and leaves the rest to other workers. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.#closing.abort('the worker was drained');
+    for (const turn of this.#turns.values()) turn.leave();
+    const isEmpty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+      if (this.#turns.size === 0) resolve();
+    });
+    const timeout = new AbortController();
+    await Promise.race([isEmpty, sleep(systemClock, timeoutMs, timeout.signal).catch(() => undefined)]);
+    timeout.abort();
+    await Promise.all([...this.#turns.values()].map((turn) => turn.abandon()));
+    await this.#sign(true).catch((error: unknown) => this.#report(error, 'the sign of life'));
+  }
+
+  #report(error: unknown, where: string): void {
+    reportSafely(this.#options.onProblem ?? reportToConsole, error, where);
+  }
+}
