@@ -102,7 +102,10 @@ export class MessageStore {
 
   /** Appends the other store's sections to the ones of the same name; new ones follow. */
   merge(other: MessageStore): MessageStore {
-    return other.#names.reduce<MessageStore>((store, name) => store.withSection(name, store.section(name).concat(other.section(name))), this);
+    return other.#names.reduce<MessageStore>(
+      (store, name) => store.withSection(name, store.section(name).concat(other.section(name))),
+      this,
+    );
   }
 
   /** Messages that a model reads: summary, buffer, messages. Other sections are private to their owners. */

@@ -44,8 +44,7 @@ export function toUsage(reported: ReportedUsage): Usage {
   return usage;
 }
 
-const toCount = (value: number | null | undefined): number | undefined =>
-  typeof value === 'number' && isCount(value) ? value : undefined;
+const toCount = (value: number | null | undefined): number | undefined => (typeof value === 'number' && isCount(value) ? value : undefined);
 
 function create(input: number, reported: number, reasoning = 0): Draft {
   // Some providers count reasoning beside the output instead of within it.

@@ -33,13 +33,9 @@ export type ToolExecutionStatus = ToolExecution['status'];
 
 const longestMessage = 4000;
 
-function toStoredArgs({ args }: ToolCall): Json {
+function toBase({ id, name, args }: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming): Omit<ExecutionBase, 'output'> {
   const canonical = toCanonical(args);
-  return canonical.ok ? canonical.value : null;
-}
-
-function toBase(call: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming): Omit<ExecutionBase, 'output'> {
-  return { toolCallId: call.id, toolName: call.name, args: toStoredArgs(call), startedAt, durationMs };
+  return { toolCallId: id, toolName: name, args: canonical.ok ? canonical.value : null, startedAt, durationMs };
 }
 
 /** Output for the model made from a plain value. */
@@ -61,7 +57,8 @@ export function toSucceededExecution(
   return {
     toolCallId: call.id,
     toolName: call.name,
-    args: toStoredArgs(call),
+    // Holds: a call that ran was prepared before, so its arguments are in their stored form.
+    args: call.args,
     startedAt,
     durationMs,
     status: 'succeeded',

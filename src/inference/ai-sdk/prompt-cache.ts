@@ -50,7 +50,7 @@ export class PromptCache {
     return (
       entries.findLast((entry) => getWriter(entry)?.isContinuedBy(messages, instructions)) ??
       // Changed in the middle, or taken up again at an earlier step. Others that only begin alike keep what they have.
-      entries.findLast((entry) => getWriter(entry)?.isMostOf(messages, instructions))
+      entries.findLast((entry) => getWriter(entry)?.hasMostIn(messages, instructions))
     );
   }
 

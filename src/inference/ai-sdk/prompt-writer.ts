@@ -46,7 +46,7 @@ function findUnitEnd(messages: readonly Message[], begin: number): number {
 export class PromptWriter {
   readonly #context: PromptContext;
   readonly #calls: SentCalls;
-  /** What was left out of the messages that were converted last. */
+  /** Warnings about the messages that were converted last. */
   readonly #leftOut: string[] = [];
   /** The messages that are converted for good: all but the last one, or but the results of the last turn. */
   readonly #sources: Message[] = [];
@@ -70,7 +70,7 @@ export class PromptWriter {
   }
 
   /** True if a conversation begins with more than half of the converted messages. */
-  isMostOf(messages: readonly Message[], instructions: number): boolean {
+  hasMostIn(messages: readonly Message[], instructions: number): boolean {
     return this.#countCommon(messages, instructions) * 2 > this.#sources.length;
   }
 

@@ -45,7 +45,12 @@ function openModel({ provider = 'fake', version = 'v4', answersWith = 'text', on
     doGenerate: async (options: Sent) => {
       sent.push(options);
       onCall?.(options);
-      return { content: [answersWith === 'text' ? text : call], finishReason: { unified: 'stop', raw: undefined }, usage: {}, warnings: [] };
+      return {
+        content: [answersWith === 'text' ? text : call],
+        finishReason: { unified: 'stop', raw: undefined },
+        usage: {},
+        warnings: [],
+      };
     },
     doStream: () => Promise.reject(new Error('It does not stream.')),
   };

@@ -7,7 +7,7 @@ const narrow: IdForm = { isValid: (id) => id.length <= 2, convert: (_, attempt) 
 const add = (calls: SentCalls, toolCallId: string, providerExecuted = false): string =>
   calls.addCall({ type: 'tool-call', toolCallId, toolName: 'look', args: {}, ...(providerExecuted && { providerExecuted }) });
 const getResultId = (calls: SentCalls, toolCallId: string): string =>
-  calls.getResultId({ toolCallId, toolName: 'look', output: { type: 'text', value: '' } });
+  calls.getResultId({ type: 'tool-result', toolCallId, toolName: 'look', output: { type: 'text', value: '' } });
 
 test.each<[string, readonly string[], readonly string[]]>([
   ['two ids that are converted alike', ['long-1', 'long-2'], ['c1', 'c2']],
