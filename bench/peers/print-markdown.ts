@@ -52,7 +52,8 @@ const writeWantedTable = (report: Report): string =>
 /** Writes the section of docs/performance.md. */
 export function writeMarkdown(report: Report): string {
   const spread = `Rounds differ from their median by ${(100 * getSpread(report)).toFixed(0)} % (median of all cells).`;
-  return [`${writeHeader(report)}. ${spread}`, writeMainTable(report), writeLeftOut(report), writeWantedTable(report)].join('\n\n');
+  const header = `${writeHeader(report)}.${report.rounds === 1 ? '' : ` ${spread}`}`;
+  return [header, writeMainTable(report), writeLeftOut(report), writeWantedTable(report)].join('\n\n');
 }
 
 const shortRows = ['steps-100', 'steps-5000', 'ten-tools', 'deltas', 'sessions', 'idle'];

@@ -75,7 +75,7 @@ export const plans: readonly JobPlan[] = [
   planSteps(10, { compacted: 'too short to be compacted', nextStep: 'see 100 steps' }),
   planSteps(100),
   planSteps(1000, { start: between, compacted: between, nextStep: between, openai: tooLong(10) }),
-  planSteps(5000, { openai: tooLong(300), langgraph: tooLong(6) }),
+  planSteps(5000, { openai: 'one run takes minutes, by estimate', langgraph: tooLong(20) }),
   {
     id: 'streamed',
     job: { type: 'conversation', steps: 100, calls: 1, streams: true },

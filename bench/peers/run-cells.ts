@@ -9,7 +9,7 @@ import type { ContenderId, JobPlan } from './rows.ts';
 import { contenders, slowCells } from './rows.ts';
 
 const program = fileURLToPath(new URL('cell.ts', import.meta.url));
-const longestMs = 120_000;
+const longestMs = 300_000;
 
 type Outcome = { readonly figures: Figures } | { readonly failure: string };
 
