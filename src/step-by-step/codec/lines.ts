@@ -7,7 +7,7 @@ import type { EarlierItems, Json, JsonObject, ObjectReader } from '../../lib/ind
 import { DamagedDataError, isList, isRecord, parseJsonText } from '../../lib/index.ts';
 
 /** A list that is shorter is not worth a line of its own. */
-const leastEarlier = 8;
+export const leastEarlier = 8;
 /** Messages and results at the end that are read at once: those of the last step, for its status and text. */
 const laterMessages = 8;
 export const laterResults = 1;
