@@ -23,7 +23,7 @@ function answer(number: number, last: number): LanguageModelV4GenerateResult {
 }
 
 /** A model of the AI SDK that calls the tool until the last step. It counts the steps by its prompt: user, then two messages a step. */
-function fakeModel(last: number): LanguageModelV4 {
+export function fakeModel(last: number): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: 'bench',

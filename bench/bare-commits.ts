@@ -9,7 +9,7 @@ interface Write {
   readonly values: readonly Value[];
 }
 
-/** What a store did to its database: texts to set it up, then statements, transactions included. */
+/** Writes of a store to its database: texts to set it up, then statements, transactions included. */
 export interface RecordedWrites {
   readonly setUp: readonly string[];
   readonly writes: readonly Write[];

@@ -12,7 +12,7 @@ import { sqliteStore } from 'stepline/sqlite';
 import { benchLimits, benchModel } from './agent.bench.ts';
 import type { RecordedWrites } from './bare-commits.ts';
 import { recordWrites, replayWrites } from './bare-commits.ts';
-import { median } from './measure.ts';
+import { compare, median } from './measure.ts';
 import { parkedSessions } from './parked.ts';
 
 const by = { id: 'bench', kind: 'service' };
@@ -132,6 +132,29 @@ async function codecBytes(steps: number): Promise<number> {
   return Buffer.byteLength(AgentState.codec.stringify(end));
 }
 
+/** Milliseconds of CPU that it takes to write a conversation as JSON text, and to read it again. */
+async function saveAndRestore(steps: number) {
+  const end = await setUpAgent(steps).run(AgentState.empty().withUserMessage('Go.'));
+  const text = AgentState.codec.stringify(end);
+  const samples = await compare(
+    [
+      { name: 'save', units: 1, work: () => Promise.resolve(void AgentState.codec.stringify(end)) },
+      { name: 'restore', units: 1, work: () => Promise.resolve(void AgentState.codec.parse(text)) },
+    ],
+    { rounds, unitsPerRound: 200, warmUpPasses: 300 },
+  );
+  const [save = 0, restore = 0] = samples.map(({ microsPerUnit }) => microsPerUnit / 1000);
+  return { save, restore };
+}
+
+/** Kilobytes that one finished conversation takes while somebody keeps it. */
+function measureKept(kind: string): number {
+  const script = fileURLToPath(new URL('kept-memory.ts', import.meta.url));
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', script, kind], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return Number(stdout) / 1000;
+}
+
 print(`Node ${process.version}, SQLite with synchronous=FULL in ${tmpdir()}, medians of ${String(rounds)}`);
 print('A step: one model call and one tool call that must not happen twice.');
 const { ours, bare, ratio, commits } = await compareWithBare(200, 50);
@@ -139,6 +162,13 @@ print(`  200 sessions at once          ${ours.toFixed(0).padStart(8)} steps/s  (
 print(`  their ${String(commits)} commits alone       ${bare.toFixed(0).padStart(8)} steps/s  ${ratio.toFixed(2)} × (wanted: 0.6 or more)`);
 const one = await measureMedian(async () => (1000 * (await secondsFor(1, 300))) / 300);
 print(`  one session                   ${one.toFixed(2).padStart(8)} ms/step  (wanted: 2 or less)`);
+const saved = await saveAndRestore(100);
+print(`  100 steps, saved              ${saved.save.toFixed(2).padStart(8)} ms CPU   (wanted: 0.4 or less)`);
+print(`  100 steps, restored           ${saved.restore.toFixed(2).padStart(8)} ms CPU   (wanted: 0.8 or less)`);
+const [keptByUs, keptByAi] = [measureKept('stepline'), measureKept('ai')];
+print(
+  `  kept by a finished one        ${keptByUs.toFixed(1).padStart(8)} kB       (11 steps, through the AI SDK; \`ai\` keeps ${keptByAi.toFixed(1)})`,
+);
 const bytes = await bytesPerStep(5005);
 const [early, late] = [around(bytes, 10), around(bytes, 5000)];
 print(`  written at step 10            ${early.toFixed(0).padStart(8)} bytes`);

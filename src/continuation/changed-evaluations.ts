@@ -56,16 +56,13 @@ export class ChangedEvaluations {
   get evaluations(): Evaluations {
     if (this.#evaluations !== undefined) return this.#evaluations;
     // From the nearest that are made already.
-    const chain: ChangedEvaluations[] = [];
-    let made: Evaluations | undefined;
-    for (let link: ChangedEvaluations | Evaluations = this; made === undefined; ) {
-      if (!(link instanceof ChangedEvaluations)) made = link;
-      else if (link.#evaluations !== undefined) made = link.#evaluations;
-      else {
-        chain.push(link);
-        link = link.#before;
-      }
+    const chain: ChangedEvaluations[] = [this];
+    let before = this.#before;
+    while (before instanceof ChangedEvaluations && before.#evaluations === undefined) {
+      chain.push(before);
+      before = before.#before;
     }
+    let made = before instanceof ChangedEvaluations ? before.evaluations : before;
     for (const link of chain.reverse()) {
       made = applyChanges(made, link.#changes);
       link.#evaluations = made;

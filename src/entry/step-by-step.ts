@@ -23,6 +23,7 @@ export type {
   RunResult,
   StandardCriteriaOptions,
   StateCodec,
+  StateLines,
   StateType,
   Step,
   StepByStep,

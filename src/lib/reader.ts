@@ -55,7 +55,7 @@ function readBoolean(value: unknown, path: string): boolean {
   return value;
 }
 
-function notOneOf(values: readonly string[], value: unknown, path: string): DamagedDataError {
+function createChoiceError(values: readonly string[], value: unknown, path: string): DamagedDataError {
   const words = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : describe(value);
   return new DamagedDataError(path, `expected one of ${values.map((name) => JSON.stringify(name)).join(', ')}, found ${words}`);
 }
@@ -160,7 +160,7 @@ export class ObjectReader {
   oneOf<Value extends string>(key: string, values: readonly Value[]): Value {
     const found = this.#field(key);
     for (const value of values) if (value === found) return value;
-    throw notOneOf(values, found, this.#pathTo(key));
+    throw createChoiceError(values, found, this.#pathTo(key));
   }
 
   optionalOneOf<Value extends string>(key: string, values: readonly Value[]): Value | undefined {

@@ -13,7 +13,7 @@ import type { Codec } from '../serialization/index.ts';
 import { createCodec } from '../serialization/index.ts';
 import { patchExecution, diffExecution, readExecution, writeExecution } from './codec/execution-codec.ts';
 import type { StateLines } from './codec/lines.ts';
-import { laterResults, readEarlier, writeLines } from './codec/lines.ts';
+import { hasLines, laterResults, leastEarlier, readEarlier, writeLines } from './codec/lines.ts';
 import { messageRefs, readableRefsInto, refsInto } from './codec/message-refs.ts';
 import type { ResultSurroundings } from './codec/result-codec.ts';
 import type { StepFieldsCodec } from './codec/step-codec.ts';
@@ -70,6 +70,10 @@ function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<
     gaps: data.gaps,
   });
 }
+
+/** True if a state may be worth writing in lines. */
+const isLong = <S extends Step>({ store, execution, past }: RunStateData<S>): boolean =>
+  past.length > 0 || execution.results.length > leastEarlier || store.names.some((name) => store.section(name).length > leastEarlier);
 
 /** Reads a store whose earlier messages may be on lines of their own. */
 function readStore(input: unknown, path: string, lines: readonly string[]): MessageStore {
@@ -218,9 +222,9 @@ export function createStateCodec<State extends RunState<S>, S extends Step>({
   const codec = createWith();
   return {
     ...codec,
-    stringifyLines: ({ data }) => {
-      const written = writeLines(writeData(data, step, laterResults));
-      return `{"kind":${JSON.stringify(kind)},"schema":${codec.version},"data":${written}}`;
+    stringifyLines: (state) => {
+      const written = isLong(state.data) ? writeLines(writeData(state.data, step, laterResults)) : '';
+      return hasLines(written) ? `{"kind":${JSON.stringify(kind)},"schema":${codec.version},"data":${written}}` : codec.stringify(state);
     },
     decodeLines: ({ written, lines }) => createWith(lines).decode(written),
     diff: (before, after, elsewhere = []) => diffData(before.data, after.data, { step, elsewhere }),

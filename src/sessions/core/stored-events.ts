@@ -112,9 +112,10 @@ function toStored(event: Fields, context: WritingContext): Fields {
     (Object.hasOwn(derived, key) && derived[key] === value) ||
     repeated.includes(key) ||
     (isInStep && key === 'errors') ||
-    (place !== undefined && (key === 'text' || key === 'content'));
+    (place !== undefined && key === 'content');
   const stored: Record<string, unknown> = {};
   for (const key of Object.keys(event)) if (key !== 'id' && key !== 'outcome' && !follows(key, event[key])) setOwn(stored, key, event[key]);
+  // In the place of the text itself.
   if (place !== undefined) stored['text'] = place;
   if (event['id'] !== `${String(event['executionId'])}/${String(event['seq'])}`) stored['id'] = event['id'];
   if (outcome !== undefined) stored['outcome'] = isInStep ? inStep : outcome;

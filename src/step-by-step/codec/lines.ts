@@ -7,7 +7,7 @@ import type { EarlierItems, Json, JsonObject, ObjectReader } from '../../lib/ind
 import { DamagedDataError, isList, isRecord, parseJsonText } from '../../lib/index.ts';
 
 /** A list that is shorter is not worth a line of its own. */
-const leastEarlier = 8;
+export const leastEarlier = 8;
 /** Messages and results at the end that are read at once: those of the last step, for its status and text. */
 const laterMessages = 8;
 export const laterResults = 1;
@@ -36,6 +36,8 @@ export function splitLines(text: string): TextLines | undefined {
   return { text: all.filter((_, index) => index % 2 === 0).join(''), lines: all.filter((_, index) => index % 2 === 1) };
 }
 
+const writeItems = (items: readonly Json[]): string => JSON.stringify(items).slice(1, -1);
+
 class LineWriter {
   #lines = 0;
 
@@ -47,7 +49,7 @@ class LineWriter {
     if (count < leastEarlier) return JSON.stringify(fields);
     const head = JSON.stringify({ ...others, earlier: [this.#lines, count] });
     this.#lines += 1;
-    const [earlier, rest] = [items.slice(0, count), items.slice(count)].map((part) => JSON.stringify(part).slice(1, -1));
+    const [earlier, rest] = [writeItems(items.slice(0, count)), writeItems(items.slice(count))];
     return `${head.slice(0, -1)},${JSON.stringify(key)}:[\n${earlier}${rest === '' ? '' : ','}\n${rest}]}`;
   }
 }
@@ -55,7 +57,7 @@ class LineWriter {
 const getObjects = (list: Json | undefined): readonly JsonObject[] =>
   isList(list) ? list.filter((item): item is JsonObject => isRecord(item)) : [];
 
-const getObject = (value: Json | undefined): JsonObject => (isRecord(value) ? (value as JsonObject) : {});
+const getObject = (value: Json | undefined): JsonObject => (isRecord(value) ? value : {});
 
 /** Writes the data of a state as text in lines, if it is worth that. */
 export function writeLines({ store, execution, past, ...others }: JsonObject): string {
@@ -81,7 +83,8 @@ export function readEarlier<Item>(
 ): EarlierItems<Item> | undefined {
   const earlier: unknown = lines === undefined ? undefined : data.raw['earlier'];
   if (earlier === undefined || earlier === null) return undefined;
-  const [place, count]: readonly unknown[] = Array.isArray(earlier) ? earlier : [];
+  const items: readonly unknown[] = Array.isArray(earlier) ? earlier : [];
+  const [place, count] = items;
   const line = typeof place === 'number' ? lines?.[place] : undefined;
   if (line === undefined || typeof count !== 'number' || !Number.isInteger(count) || count < 0)
     throw new DamagedDataError(`${data.path}.earlier`, 'expected the number of a line and the number of its items');
