@@ -1,13 +1,13 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAgent, defineTool } from '../../../src/entry/index.ts';
+import { createAgent, defineHook, defineTool } from '../../../src/entry/index.ts';
 import { dbosEngine } from '../../../src/journal/dbos/index.ts';
 import { runDurably } from '../../../src/journal/index.ts';
 import { scriptedModel } from '../../../src/testing/index.ts';
 import type { Server } from '../../postgres/server.ts';
 import { startPostgres } from '../postgres.ts';
+import { quietLogger } from './quiet-logger.ts';
 
-const quiet = { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined };
 let server: Server | undefined;
 const calls = { started: 0, abortedAt: [] as number[] };
 const wait = (isDone: () => boolean): Promise<void> => expect.poll(isDone, { timeout: 20_000, interval: 10 }).toBe(true) as Promise<never>;
@@ -31,6 +31,16 @@ const agent = createAgent({
         }),
     }),
   ],
+  hooks: [
+    defineHook({
+      name: 'late',
+      changes: ['args'],
+      beforeTool: async ({ call }) => {
+        await new Promise((resolve) => setTimeout(resolve, call.id === 'c-0' ? 2 : 0));
+        return undefined;
+      },
+    }),
+  ],
   ports: { onProblem: () => undefined },
 });
 
@@ -41,7 +51,7 @@ const workflow = DBOS.registerWorkflow(
 
 beforeAll(async () => {
   server = await startPostgres();
-  DBOS.setConfig({ name: 'cancel', systemDatabaseUrl: server.url, logger: quiet });
+  DBOS.setConfig({ name: 'cancel', systemDatabaseUrl: server.url, logger: quietLogger });
   await DBOS.launch();
 });
 afterAll(async () => {
