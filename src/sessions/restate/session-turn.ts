@@ -138,7 +138,9 @@ export class SessionTurn {
 
   #onReleased(error: unknown): void {
     if (hasCode(error, 'session-deleted') || this.#erasures.size > 0) return;
-    this.#options.onFailed(error);
+    const { sessionId, services, onFailed } = this.#options;
+    if (!hasCode(error, 'runtime-closed')) services.report(error, `session ${sessionId}`);
+    onFailed(error);
   }
 
   #reportUnreadable(error: unknown): void {
