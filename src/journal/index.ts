@@ -8,12 +8,9 @@ export type {
   RunDurablyOptions,
   UnfinishedResult,
 } from './durable-options.ts';
-export { FoldedRows } from './folded-rows.ts';
-export type { AttemptRow, CommitRow, EndRow, JournalRow, OpenEffectRow, SleepRow, StartRow } from './journal-row.ts';
-export { readRows } from './journal-row.ts';
+export type { JournalRow } from './journal-row.ts';
 export type { EffectRow } from './journal.ts';
 export { Journal } from './journal.ts';
 export { memoryEngine } from './memory-engine.ts';
-export { RowList } from './row-list.ts';
 export { runDurably } from './run-durably.ts';
 export { UnrecordableRowError } from './unrecordable-row-error.ts';

@@ -3,19 +3,19 @@ import { DamagedDataError, isRecord } from '../lib/index.ts';
 import type { EffectRow } from './journal.ts';
 
 /** An attempt has started: what follows is its own, until the mark of the next one. */
-export interface AttemptRow {
+interface AttemptRow {
   readonly attempt: string;
 }
 
 /** The state that the execution starts from. */
-export interface StartRow {
+interface StartRow {
   readonly start: Json;
   /** Start of the wall clock. */
   readonly at: number;
 }
 
 /** An effect of the open step. */
-export interface OpenEffectRow {
+interface OpenEffectRow {
   readonly effect: EffectRow;
 }
 
@@ -30,7 +30,7 @@ export interface CommitRow {
 }
 
 /** The engine sleeps before the next step. */
-export interface SleepRow {
+interface SleepRow {
   readonly sleepMs: number;
 }
 

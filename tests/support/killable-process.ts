@@ -2,9 +2,7 @@
 import type { DurableEngine, RecordedCommit } from '../../src/journal/index.ts';
 import { memoryEngine, runDurably } from '../../src/journal/index.ts';
 import type { EffectClass } from '../../src/effects/index.ts';
-import type { RunResult } from '../../src/step-by-step/index.ts';
-import type { Orchestrator } from '../../src/step-by-step/index.ts';
-import type { Hook } from '../../src/entry/index.ts';
+import type { Orchestrator, RunResult } from '../../src/step-by-step/index.ts';
 import { defineHook } from '../../src/tool-use/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
@@ -60,7 +58,7 @@ export const createTools = (process: KillableProcess): readonly Tool[] => [
 ];
 
 /** A hook that takes turns of the event loop before each call. */
-export const lateHook: Hook = defineHook({
+export const lateHook = defineHook({
   name: 'late',
   changes: ['args'],
   beforeTool: async ({ call }) => {

@@ -52,14 +52,14 @@ export const crashCases: JournalCases = {
     const toIds = async (plans: readonly CrashPlan[]): Promise<readonly string[]> => {
       const other = new JournalStage(stage.world);
       const { ids } = await other.execute(plans, async (engine) => {
-        const { state } = await runDurably(other.createAgent(), 'note 1; say End', { engine, executionId: 'the-execution' });
+        const { state } = await runDurably(other.createAgent(), order, { engine, executionId: 'the-execution' });
         return { ids: [state.id, state.execution.id ?? '', ...[...state.messages].map(({ id }) => id)] };
       });
       return ids;
     };
     const plain = await toIds([]);
     same(new Set(plain).size, plain.length, 'different ids');
-    same(await toIds([{ at: 1, isRecorded: true }]), plain, 'ids after a crash');
+    for (const at of [1, 'commit', 'end'] as const) same(await toIds([{ at, isRecorded: false }]), plain, `ids after a crash (${at})`);
     same(plain[1], 'the-execution', 'id of the execution');
   },
   'continues with a new build of the agent after a crash': async (stage) => {

@@ -1,6 +1,6 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAgent, defineTool } from '../../../src/entry/index.ts';
+import { createAgent, defineHook, defineTool } from '../../../src/entry/index.ts';
 import { dbosEngine } from '../../../src/journal/dbos/index.ts';
 import { runDurably } from '../../../src/journal/index.ts';
 import { scriptedModel } from '../../../src/testing/index.ts';
@@ -29,6 +29,16 @@ const agent = createAgent({
             reject(new Error('interrupted'));
           });
         }),
+    }),
+  ],
+  hooks: [
+    defineHook({
+      name: 'late',
+      changes: ['args'],
+      beforeTool: async ({ call }) => {
+        await new Promise((resolve) => setTimeout(resolve, call.id === 'c-0' ? 2 : 0));
+        return undefined;
+      },
     }),
   ],
   ports: { onProblem: () => undefined },

@@ -52,3 +52,21 @@ export function toLastWords(session: string, steps: number, isUnknown: (toolCall
 
 /** Result that a model reads for a `once` call whose end nobody saw. */
 const unknownText = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.';
+
+/** A call that a session makes. */
+export interface PlannedCall {
+  readonly session: string;
+  readonly name: string;
+  readonly toolCallId: string;
+  /** The tool, and the key under which the call reaches the outside world. */
+  readonly key: string;
+}
+
+/** Returns all calls of a session. */
+export const planCalls = (session: string, steps: number): readonly PlannedCall[] =>
+  Array.from({ length: steps - 1 }, (_, before) => before + 1).flatMap((step) =>
+    callNames.map((name, index) => {
+      const toolCallId = `c${step}-${index}`;
+      return { session, name, toolCallId, key: `${name} ${session}/${step}/${toolCallId}` };
+    }),
+  );

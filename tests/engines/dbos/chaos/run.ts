@@ -7,7 +7,8 @@ import type { Figure } from '../../../../chaos/figures.ts';
 import { atMost, exactly, info, none } from '../../../../chaos/figures.ts';
 import { createRandom } from '../../../../chaos/random.ts';
 import { startPostgres } from '../../postgres.ts';
-import { callNames, isOnce, sessionIds, toLastWords } from './plan.ts';
+import type { PlannedCall } from './plan.ts';
+import { callNames, isOnce, planCalls, sessionIds, toLastWords } from './plan.ts';
 import type { Executor, Said } from './executor.ts';
 import { startExecutor } from './executor.ts';
 import type { SessionEnd } from './worker.ts';
@@ -77,8 +78,10 @@ function check(ends: ReadonlyMap<string, SessionEnd>, world: string, { sessions,
   };
   const unknown = [...ends.values()].flatMap((end) => end.unknown).length;
   const once = [...times].filter(([key]) => isOnce(key.split(' ')[0] ?? ''));
-  // Every call that must run once has had its effect, or its end is unknown.
-  const calls = ids.length * (steps - 1) * callNames.filter(isOnce).length;
+  const planned = ids.flatMap((id) => planCalls(id, steps));
+  const plannedKeys = new Set(planned.map(({ key }) => key));
+  const isKnown = ({ session, toolCallId }: PlannedCall): boolean => ends.get(session)?.unknown.includes(toolCallId) === false;
+  const onceCalls = planned.filter(({ name }) => isOnce(name));
   return [
     none(
       'sessions lost',
@@ -93,8 +96,19 @@ function check(ends: ReadonlyMap<string, SessionEnd>, world: string, { sessions,
       '`once` effects run twice',
       once.filter(([, count]) => count > 1).map(([key]) => key),
     ),
-    atMost('`once` calls without an effect that are not of unknown end', Math.max(0, calls - once.length - unknown), 0),
-    info('`once` calls', calls),
+    none(
+      '`once` calls that succeeded without exactly one effect',
+      onceCalls.filter((call) => isKnown(call) && times.get(call.key) !== 1).map(({ key }) => key),
+    ),
+    none(
+      '`idempotent` calls without an effect',
+      planned.filter(({ name, key }) => name === 'put' && !times.has(key)).map(({ key }) => key),
+    ),
+    none(
+      'effects that no session planned',
+      [...times.keys()].filter((key) => !plannedKeys.has(key)),
+    ),
+    info('`once` calls', onceCalls.length),
     info('  of unknown end', unknown),
     info(
       'other effects repeated',
