@@ -21,7 +21,9 @@ import { median } from './measure.ts';
 
 const by = { id: 'bench', kind: 'service' };
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, only: { type: 'string', default: 'SQLite,Postgres,Restate' } } });
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '3' }, only: { type: 'string', default: 'SQLite,Postgres,Restate' } },
+});
 const rounds = Number(values.rounds);
 const only = values.only.split(',');
 

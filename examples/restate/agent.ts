@@ -29,7 +29,8 @@ const model = scriptedModel(
   [
     ({ messages }) => {
       const isAnswered = messages.findLastIndex((each) => !each.isUser()) > messages.findLastIndex((each) => each.isUser());
-      if (isAnswered) return { chunks: ['Three partners ', 'were looked up. ', 'The letter was dealt with.'], usage: { input: 40, output: 12 } };
+      if (isAnswered)
+        return { chunks: ['Three partners ', 'were looked up. ', 'The letter was dealt with.'], usage: { input: 40, output: 12 } };
       const turn = messages.length;
       const letter = { name: 'write_letter', id: `letter-${turn}`, args: { name: 'Acme' } };
       return {

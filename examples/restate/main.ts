@@ -17,7 +17,9 @@ import { sqliteStore } from 'stepline/sqlite';
 import { findPorts, startRestate } from '../../tests/engines/restate/server.ts';
 import { createDesk } from './agent.ts';
 
-const { values } = parseArgs({ options: { port: { type: 'string', default: '0' }, folder: { type: 'string', default: '.cache/restate' } } });
+const { values } = parseArgs({
+  options: { port: { type: 'string', default: '0' }, folder: { type: 'string', default: '.cache/restate' } },
+});
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function listenOnLoopback(server: Server, port = 0): Promise<number> {
@@ -64,8 +66,9 @@ let isEnding = false;
 const end = async (): Promise<void> => {
   if (isEnding) return;
   isEnding = true;
+  const gone = once(worker, 'close');
   worker.kill('SIGTERM');
-  await runtime.drain();
+  await Promise.all([gone, runtime.drain()]);
   await restate.dispose();
   await list.close();
   process.exit(0);

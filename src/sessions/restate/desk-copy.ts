@@ -16,7 +16,7 @@ async function readEpoch(store: SessionStore): Promise<number> {
 type WriteChange = Extract<TurnChange, { type: 'write' }>;
 
 async function applyWrite(store: SessionStore, sessionId: string, write: WriteChange): Promise<void> {
-  const { type: _, after, entries = [], effects = [], clearsEffects = false, header, takesMail = [] } = write;
+  const { after, entries = [], effects = [], clearsEffects = false, header, takesMail = [] } = write;
   const known = await store.effects(sessionId);
   const head = known?.head ?? 0;
   const last = entries.at(-1)?.n ?? after;

@@ -24,13 +24,13 @@ const forgetMs = 60_000;
 
 type Send<Body> = (ctx: unknown, body: Body) => Promise<unknown>;
 
-const sendTurn = (ctx: Context, { session }: ServiceNames, key: string, input: TurnInput): void =>
-  void ctx.objectSendClient<{ turn: Send<TurnInput> }>({ name: session }, key).turn(input);
+const sendTurn = (ctx: ObjectContext, { session }: ServiceNames, input: TurnInput): void =>
+  void ctx.objectSendClient<{ turn: Send<TurnInput> }>({ name: session }, ctx.key).turn(input);
 
-const ring = (ctx: Context, { bell }: ServiceNames, worker: string, calls: readonly BellCall[]): void =>
+const ring = (ctx: Context, { bell, worker }: Pick<ServiceNames, 'bell'> & { readonly worker: string }, calls: readonly BellCall[]): void =>
   void ctx.objectSendClient<{ ring: Send<readonly BellCall[]> }>({ name: bell }, worker).ring(calls);
 
-/** What posting a mail has found out. */
+/** The findings of posting a mail. */
 type Posted = { readonly mail: Mail; readonly holds: readonly string[] } | { readonly error: ReturnType<typeof toWire> };
 
 async function post(list: SessionStore, mail: PostRequest): Promise<Posted> {
@@ -52,18 +52,15 @@ function createDesk(names: ServiceNames, list: SessionStore) {
     options: { ...handlerOptions, enableLazyState: true },
     handlers: {
       post: async (ctx: ObjectContext, request: PostRequest): Promise<PostReply> => {
-        const [answeredBy, worker] = await Promise.all([
-          ctx.get<number>(toRequestKey(request.requestId)),
-          ctx.get<string>('worker'),
-        ]);
+        const [answeredBy, worker] = await Promise.all([ctx.get<number>(toRequestKey(request.requestId)), ctx.get<string>('worker')]);
         // Applied long ago: whoever asks finds its entry in the log.
         if (answeredBy !== null) return { mail: { ...request, num: 0 } };
         const posted = await ctx.run('post', () => post(list, request));
         if ('error' in posted) return posted;
         const { mail, holds } = posted;
         if (mail.reply !== undefined) return { mail };
-        sendTurn(ctx, names, ctx.key, { mail, holds });
-        if (worker !== null) ring(ctx, names, worker, [{ type: 'mail', mail }]);
+        sendTurn(ctx, names, { mail, holds });
+        if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
         return { mail };
       },
       report: async (ctx: ObjectContext, { changes, worker }: TurnReport): Promise<void> => {
@@ -82,8 +79,7 @@ function createDesk(names: ServiceNames, list: SessionStore) {
           if (mails.length > 0)
             ring(
               ctx,
-              names,
-              worker,
+              { ...names, worker },
               mails.map((mail) => ({ type: 'mail', mail })),
             );
         }
@@ -92,9 +88,8 @@ function createDesk(names: ServiceNames, list: SessionStore) {
         { ...handlerOptions, enableLazyState: true },
         (ctx: ObjectSharedContext, { from, to }: EntryRange): Promise<readonly LogEntry[]> => list.entries(ctx.key, { from, to }),
       ),
-      mails: handlers.object.shared(
-        { ...handlerOptions, enableLazyState: true },
-        (ctx: ObjectSharedContext): Promise<readonly Mail[]> => list.readMail({ sessionId: ctx.key, isWaiting: true }),
+      mails: handlers.object.shared({ ...handlerOptions, enableLazyState: true }, (ctx: ObjectSharedContext): Promise<readonly Mail[]> =>
+        list.readMail({ sessionId: ctx.key, isWaiting: true }),
       ),
       header: handlers.object.shared({ ...handlerOptions, enableLazyState: true }, async (ctx: ObjectSharedContext) => {
         const found = await list.effects(ctx.key, { prefix: 'none' });
@@ -113,7 +108,10 @@ function createBell(names: ServiceNames) {
       ring: async (ctx: ObjectContext, calls: readonly BellCall[]): Promise<void> => {
         const waiting = await ctx.get<string>('listener');
         const all = [...((await ctx.get<readonly BellCall[]>('calls')) ?? []), ...calls].slice(-maxCalls);
-        if (waiting === null) return ctx.set('calls', all);
+        if (waiting === null) {
+          ctx.set('calls', all);
+          return;
+        }
         ctx.resolveAwakeable(waiting, all);
         ctx.clearAll();
       },
@@ -169,7 +167,7 @@ function createOffice(names: ServiceNames, list: SessionStore) {
       /** Tells all workers that holds have changed. */
       ringAll: async (ctx: ObjectContext): Promise<void> => {
         const known = (await ctx.get<KnownWorkers>('workers')) ?? {};
-        for (const worker of Object.keys(known)) ring(ctx, names, worker, [{ type: 'holds' }]);
+        for (const worker of Object.keys(known)) ring(ctx, { ...names, worker }, [{ type: 'holds' }]);
       },
     },
   });

@@ -13,7 +13,11 @@ const expiry: Actor = { id: 'expiry', kind: 'system' };
 const outage: Actor = { id: 'outage', kind: 'system' };
 
 /** Finds approvals that have expired, and providers that are to be tried again. */
-export async function findDueActions(session: LiveSession, approvals: ExpiryOptions | undefined, now: number): Promise<readonly DueAction[]> {
+export async function findDueActions(
+  session: LiveSession,
+  approvals: ExpiryOptions | undefined,
+  now: number,
+): Promise<readonly DueAction[]> {
   const { waitingFor } = await session.view();
   return waitingFor.flatMap((wait): readonly DueAction[] => {
     const { id: waitId, digest, expiresAt } = wait;

@@ -15,5 +15,5 @@ export const handlerOptions: Pick<
   abortTimeout: longMs,
   journalRetention: 0,
   idempotencyRetention: 0,
-  retryPolicy: { initialInterval: 50, maxInterval: 2000, exponentiationFactor: 2, maxAttempts: 1_000_000_000, onMaxAttempts: 'pause' },
+  retryPolicy: { initialInterval: 50, maxInterval: 1000, exponentiationFactor: 2, maxAttempts: 1_000_000_000, onMaxAttempts: 'pause' },
 };

@@ -1,5 +1,5 @@
 // Requests to the ingress of a Restate server.
-import { isRecord, SteplineError } from '../../lib/index.ts';
+import { isRecord, SteplineError, systemClock } from '../../lib/index.ts';
 import { IngressError } from './ingress-error.ts';
 
 /** A handler to ask. */
@@ -21,7 +21,7 @@ export interface IngressOptions {
 /** Asks handlers, and waits for their answers. */
 export interface Ingress {
   /** `signal` ends the wait, not what was asked for. */
-  call<Answer>(address: HandlerAddress, body: unknown, signal?: AbortSignal): Promise<Answer>;
+  readonly call: <Answer>(address: HandlerAddress, body: unknown, signal?: AbortSignal) => Promise<Answer>;
 }
 
 const retryMs = 200;
@@ -67,7 +67,7 @@ export function openIngress({ url, headers = {}, fetch: send = fetch }: IngressO
   };
   return {
     call: async <Answer>(address: HandlerAddress, body: unknown, signal?: AbortSignal): Promise<Answer> => {
-      const until = Date.now() + patienceMs;
+      const until = systemClock.monotonic() + patienceMs;
       for (;;) {
         try {
           // Holds: both sides of every message are ours.
@@ -75,7 +75,7 @@ export function openIngress({ url, headers = {}, fetch: send = fetch }: IngressO
         } catch (error) {
           if (signal?.aborted === true) throw error;
           const isPassing = !SteplineError.is(error) || (error instanceof IngressError && error.isPassing);
-          if (!isPassing || Date.now() > until)
+          if (!isPassing || systemClock.monotonic() > until)
             throw SteplineError.is(error) ? error : new IngressError(toPath(address), { problem: String(error) }, error);
           await pause(retryMs, signal);
         }

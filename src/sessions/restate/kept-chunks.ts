@@ -9,7 +9,11 @@ const prefix = 'entries/';
 export const toChunkKey = (from: number): string => `${prefix}${from}`;
 
 /** Rewrites entries in chunks that a turn does not read. */
-export async function rewriteOldChunks(ctx: ObjectContext, { entries }: Extract<TurnChange, { type: 'rewrite' }>, first: number): Promise<void> {
+export async function rewriteOldChunks(
+  ctx: ObjectContext,
+  { entries }: Extract<TurnChange, { type: 'rewrite' }>,
+  first: number,
+): Promise<void> {
   const old = new Map(entries.filter(({ n }) => n < first).map((entry) => [entry.n, entry]));
   if (old.size === 0) return;
   const starts = (await ctx.stateKeys())

@@ -14,8 +14,10 @@ import type { PostReply, PostRequest } from './protocol.ts';
 import { officeKey, toServiceNames } from './protocol.ts';
 
 /** Options of an application. */
-export interface RestateSessionsOptions<Given extends Orchestrator = Orchestrator>
-  extends Pick<SessionRuntimeOptions<Given>, 'agents' | 'states' | 'approvals' | 'onProblem' | 'clock' | 'ids'> {
+export interface RestateSessionsOptions<Given extends Orchestrator = Orchestrator> extends Pick<
+  SessionRuntimeOptions<Given>,
+  'agents' | 'states' | 'approvals' | 'onProblem' | 'clock' | 'ids'
+> {
   readonly ingress: IngressOptions;
   /** The store that the desk keeps its copy in. */
   readonly list: SessionStore;

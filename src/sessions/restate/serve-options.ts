@@ -14,10 +14,24 @@ export interface EndpointOptions {
   readonly prefix?: string;
 }
 
-type RunOption = 'agents' | 'states' | 'context' | 'onVersionChange' | 'approvals' | 'maxRecoveries' | 'maxConcurrent' | 'onOutage' | 'name' | 'onEvent' | 'onProblem' | 'clock' | 'ids';
+type RunOption =
+  | 'agents'
+  | 'states'
+  | 'context'
+  | 'onVersionChange'
+  | 'approvals'
+  | 'maxRecoveries'
+  | 'maxConcurrent'
+  | 'onOutage'
+  | 'name'
+  | 'onEvent'
+  | 'onProblem'
+  | 'clock'
+  | 'ids';
 
 /** Options of a worker. */
-export interface ServeSessionsOptions<Given extends Orchestrator = Orchestrator> extends Pick<SessionRuntimeOptions<Given>, RunOption>, EndpointOptions {
+export interface ServeSessionsOptions<Given extends Orchestrator = Orchestrator>
+  extends Pick<SessionRuntimeOptions<Given>, RunOption>, EndpointOptions {
   readonly ingress: IngressOptions;
   /** Store for the desk, if this worker is to serve that too. @default the desk is served elsewhere */
   readonly list?: SessionStore;

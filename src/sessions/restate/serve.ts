@@ -50,7 +50,7 @@ export function serveDesk(options: ServeDeskOptions): RestateEndpoint {
 /** Serves a worker: it runs the sessions that the server gives it. */
 export function serveSessions<Given extends Orchestrator>(options: ServeSessionsOptions<Given>): SessionsEndpoint {
   // Holds: the worker hands each agent its own context and events.
-  const host = new SessionWorkerHost(options as unknown as ServeSessionsOptions);
+  const host = new SessionWorkerHost(options);
   const session = object({
     name: host.names.session,
     options: { ...handlerOptions, enableLazyState: true },

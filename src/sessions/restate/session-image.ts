@@ -23,7 +23,7 @@ export interface KeptHead {
   readonly deletedAt?: number;
 }
 
-/** What to keep under the object. */
+/** Changes of what is kept under the object. */
 export interface KeptChange {
   readonly head: KeptHead;
   readonly chunks: ReadonlyMap<number, readonly LogEntry[]>;

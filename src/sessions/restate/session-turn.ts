@@ -115,7 +115,7 @@ export class SessionTurn {
 
   /** Settles when the session rests, or was left. */
   async run(): Promise<void> {
-    const { image, services } = this.#options;
+    const { image } = this.#options;
     if (image.header !== undefined) await this.#load().catch((error: unknown) => this.#reportUnreadable(error));
     await this.#applyDue();
     for (;;) {
@@ -134,12 +134,13 @@ export class SessionTurn {
         break;
       }
     }
-    void services;
   }
 
   #onReleased(error: unknown): void {
     if (hasCode(error, 'session-deleted') || this.#erasures.size > 0) return;
-    this.#options.onFailed(error);
+    const { sessionId, services, onFailed } = this.#options;
+    if (!hasCode(error, 'runtime-closed')) services.report(error, `session ${sessionId}`);
+    onFailed(error);
   }
 
   #reportUnreadable(error: unknown): void {
@@ -226,8 +227,7 @@ export class SessionTurn {
         return true;
       default: {
         const session = await this.#load();
-        // Holds: an erasure is applied elsewhere.
-        const { isRepeated = false } = await session.act(request as ActionRequest, { by, requestId, until: 'accepted' }, mail);
+        const { isRepeated = false } = await session.act(request, { by, requestId, until: 'accepted' }, mail);
         return !isRepeated;
       }
     }

@@ -88,7 +88,9 @@ class TurnJournal {
 
   #sendTurn(delay: number): void {
     const { session } = this.#host.names;
-    void this.#ctx.objectSendClient<{ turn: Send<TurnInput> }>({ name: session }, this.#ctx.key).turn({}, rpc.sendOpts<TurnInput>({ delay }));
+    void this.#ctx
+      .objectSendClient<{ turn: Send<TurnInput> }>({ name: session }, this.#ctx.key)
+      .turn({}, rpc.sendOpts<TurnInput>({ delay }));
   }
 }
 
@@ -164,56 +166,88 @@ function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWri
   });
 }
 
-/** Runs a turn, and records what it writes, until it is over. */
+/** Counts the steps that a row has recorded. */
+const countSteps = ({ changes }: TurnRow): number =>
+  changes.flatMap((change) => (change.type === 'write' ? (change.entries ?? []) : [])).filter(({ step }) => step !== undefined).length;
+
+/** Records what a turn writes, row after row, until it is over. */
+class TurnPump {
+  readonly #parts: TurnParts;
+  readonly #writer: TurnWriter;
+  readonly #reports: ReportTimer;
+  readonly turn: SessionTurn;
+  #isDone = false;
+  #steps = 0;
+
+  constructor(parts: TurnParts) {
+    const { host, journal } = parts;
+    this.#parts = parts;
+    this.#writer = new TurnWriter(host.maxRowBytes);
+    this.#reports = new ReportTimer(host.services.clock, journal.image, () => host.turnCount);
+    this.turn = openTurn(parts, this.#writer);
+  }
+
+  /** Ends everything here: nothing more is recorded. */
+  fail(error: unknown): void {
+    const { ctx, host } = this.#parts;
+    this.#writer.fail(error);
+    this.turn.release(error);
+    host.forget(ctx.key, this.turn);
+  }
+
+  async run(): Promise<void> {
+    this.turn.run().then(
+      () => {
+        this.#isDone = true;
+        this.#writer.wake();
+      },
+      (error: unknown) => this.#writer.fail(error),
+    );
+    while (!(await this.#recordNext()));
+  }
+
+  /** Records the next row, if there is one. Returns true once the turn has ended. */
+  async #recordNext(): Promise<boolean> {
+    const { ctx, host, journal, by } = this.#parts;
+    if (!this.#isDone) await this.#writer.whenReady(this.#reports.dueInMs);
+    const { changes, settle } = this.#writer.take();
+    const isEnd = this.#isDone && this.#writer.isEmpty && changes.length === 0;
+    const isReported = !isEnd && (this.#reports.isDue || this.#reports.isUrgent(changes));
+    if (!isEnd && !isReported && changes.length === 0) return false;
+    // Mails that come from here on have a turn of their own.
+    if (isEnd) host.forget(ctx.key, this.turn);
+    const row = await journal.record(() => ({
+      by,
+      changes,
+      ...(isReported && { reportBy: host.id }),
+      ...(isEnd && { end: toEnd(journal.image, host.services.clock.now()) }),
+    }));
+    await journal.apply(row);
+    settle();
+    if (isEnd) return true;
+    if (isReported) this.#reports.noteReport();
+    else this.#reports.noteRow();
+    this.#steps += countSteps(row);
+    if (this.#steps >= host.maxSteps) this.turn.leave();
+    return false;
+  }
+}
+
+/** Runs a turn until it is over. */
 async function runTurn(parts: TurnParts): Promise<void> {
-  const { ctx, host, journal, by, input, isRepeated } = parts;
-  const { image } = journal;
-  const writer = new TurnWriter(host.maxRowBytes);
-  const turn = openTurn(parts, writer);
-  const fail = (error: unknown): void => {
-    writer.fail(error);
-    turn.release(error);
-    host.forget(ctx.key, turn);
-  };
-  ctx.request().attemptCompletedSignal.addEventListener('abort', () => fail(new RuntimeClosedError('its attempt is over', { isStored: true })));
-  host.add(ctx.key, turn);
-  if (input.mail !== undefined) turn.offer(input.mail);
+  const { ctx, host, input, isRepeated } = parts;
+  const pump = new TurnPump(parts);
+  const onEnded = (): void => pump.fail(new RuntimeClosedError('its attempt is over', { isStored: true }));
+  ctx.request().attemptCompletedSignal.addEventListener('abort', onEnded);
+  host.add(ctx.key, pump.turn);
+  if (input.mail !== undefined) pump.turn.offer(input.mail);
   try {
     await host.whenHoldsKnown(input.holds ?? []);
     // Nobody has rung for this attempt yet.
-    if (isRepeated) for (const mail of await host.readMails(ctx.key)) turn.offer(mail);
-    const reports = new ReportTimer(host.services.clock, image, () => host.turnCount);
-    let isDone = false;
-    turn.run().then(
-      () => {
-        isDone = true;
-        writer.wake();
-      },
-      (error: unknown) => writer.fail(error),
-    );
-    let steps = 0;
-    for (;;) {
-      if (!isDone) await writer.whenReady(reports.dueInMs);
-      const next = writer.take();
-      const end = isDone && writer.isEmpty && next.changes.length === 0;
-      if (end) host.forget(ctx.key, turn);
-      const isDue = reports.isDue || reports.isUrgent(next.changes);
-      if (!end && !isDue && next.changes.length === 0) continue;
-      const row = await journal.record(() => ({
-        by,
-        changes: next.changes,
-        ...(end ? { end: toEnd(image, host.services.clock.now()) } : isDue && { reportBy: host.id }),
-      }));
-      await journal.apply(row);
-      if (row.end !== undefined) return;
-      if (row.reportBy !== undefined) reports.noteReport();
-      else reports.noteRow();
-      next.settle();
-      steps += row.changes.reduce((sum, change) => sum + (change.type === 'write' ? (change.entries ?? []).filter(({ step }) => step !== undefined).length : 0), 0);
-      if (steps >= host.maxSteps) turn.leave();
-    }
+    if (isRepeated) for (const mail of await host.readMails(ctx.key)) pump.turn.offer(mail);
+    await pump.run();
   } catch (error) {
-    fail(error);
+    pump.fail(error);
     throw error instanceof RuntimeClosedError ? new RetryableError(error.message) : error;
   }
 }

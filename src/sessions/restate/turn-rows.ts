@@ -9,7 +9,7 @@ import type { LogEntry } from '../store/session-store.ts';
 import type { TurnChange } from './protocol.ts';
 import { mergeChanges } from './session-image.ts';
 
-/** How a turn ended. */
+/** The end of a turn. */
 export interface TurnEnd {
   /** True if something is left to do at once, by another turn. */
   readonly goesOn: boolean;
@@ -17,7 +17,7 @@ export interface TurnEnd {
   readonly wake?: { readonly inMs: number; readonly at: number };
 }
 
-/** What an attempt recorded at once. */
+/** Changes that an attempt recorded at once. */
 export interface TurnRow {
   /** The attempt that recorded it. */
   readonly by: string;
@@ -35,7 +35,7 @@ interface PendingChange {
   readonly reject: (error: unknown) => void;
 }
 
-/** What the pump does next. */
+/** Changes to record in one row. */
 export interface NextRow {
   readonly changes: readonly TurnChange[];
   /** Tells those who wait. */
@@ -80,10 +80,10 @@ export class TurnWriter {
   /** Settles when the change is safe. */
   write(change: TurnChange): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#failure !== undefined) return void reject(this.#failure.error);
       const bytes = measure(change);
-      if (bytes > this.#maxBytes) return void reject(new SessionTooLargeError(bytes, this.#maxBytes));
-      this.#pending.push({ change, resolve, reject });
+      if (this.#failure !== undefined) reject(this.#failure.error);
+      else if (bytes > this.#maxBytes) reject(new SessionTooLargeError(bytes, this.#maxBytes));
+      else this.#pending.push({ change, resolve, reject });
       this.#wake();
     });
   }

@@ -15,5 +15,5 @@ export interface TurnServices extends PermitServices {
   readonly approvals: ExpiryOptions | undefined;
   readonly openSteps: OpenStepHub;
   readonly holds: HoldGate;
-  report(error: unknown, where: string): void;
+  readonly report: (error: unknown, where: string) => void;
 }

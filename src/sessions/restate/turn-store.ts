@@ -1,15 +1,15 @@
 // The store of a session while a turn has it.
-import type { SessionReader, SessionStore, LogEntry, EntryQuery } from '../store/session-store.ts';
-import type { TurnChange } from './protocol.ts';
+import type { EntryQuery, LogEntry, SessionStore } from '../store/session-store.ts';
+import type { EntryRange, TurnChange } from './protocol.ts';
 import type { SessionImage } from './session-image.ts';
 
 /** Parts of a turn that its store needs. */
 export interface TurnAccess {
   readonly image: SessionImage;
   /** Settles when a change is safe. */
-  write(change: TurnChange): Promise<void>;
+  readonly write: (change: TurnChange) => Promise<void>;
   /** Reads entries that are no longer part of the image. */
-  readOld(sessionId: string, range: { readonly from: number; readonly to: number }): Promise<readonly LogEntry[]>;
+  readonly readOld: (sessionId: string, range: EntryRange) => Promise<readonly LogEntry[]>;
 }
 
 const maxEntries = 1000;
@@ -23,14 +23,10 @@ async function readEntries({ image, readOld }: TurnAccess, sessionId: string, qu
   const last = Math.min(to, image.head);
   const old = from < image.first ? await readOld(sessionId, { from, to: Math.min(last, image.first - 1, from + limit - 1) }) : [];
   const known = image.entries.filter(({ n }) => n >= from && n <= last);
-  return [...old, ...known].filter(({ lastSeq }) => afterSeq === undefined || (lastSeq !== undefined && lastSeq > afterSeq)).slice(0, limit);
+  return [...old, ...known]
+    .filter(({ lastSeq }) => afterSeq === undefined || (lastSeq !== undefined && lastSeq > afterSeq))
+    .slice(0, limit);
 }
-
-/** Reads the log of another session, as the desk has it. */
-export const createOtherReader = (access: TurnAccess, head: number): Pick<SessionReader, 'entries'> => ({
-  entries: (sessionId, { from = 1, to = head, limit = maxEntries } = {}) =>
-    from > Math.min(to, head) ? Promise.resolve([]) : access.readOld(sessionId, { from, to: Math.min(to, head, from + limit - 1) }),
-});
 
 /** Creates the store that the log of the session writes to. */
 export function createTurnStore(access: TurnAccess): SessionStore {

@@ -104,8 +104,13 @@ export class SessionWorkerHost {
     return this.#turns.size;
   }
 
+  // A function, so that nobody takes it for the same before and after something was awaited.
+  #isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
   assertOpen(): void {
-    if (this.#closing.signal.aborted) throw new RuntimeClosedError('the worker was drained');
+    if (this.#isClosing()) throw new RuntimeClosedError('the worker was drained');
   }
 
   add(sessionId: string, turn: SessionTurn): void {
@@ -153,7 +158,7 @@ export class SessionWorkerHost {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await sleep(systemClock, signMs, signal).catch(() => undefined);
-      if (!signal.aborted) await this.#sign().catch((error: unknown) => this.#report(error, 'the sign of life'));
+      if (!this.#isClosing()) await this.#sign().catch((error: unknown) => this.#report(error, 'the sign of life'));
     }
   }
 
@@ -162,10 +167,14 @@ export class SessionWorkerHost {
     const { porter } = this.names;
     while (!signal.aborted) {
       try {
-        for (const call of await this.#ingress.call<readonly BellCall[]>({ service: porter, handler: 'listen' }, { worker: this.id }, signal))
+        for (const call of await this.#ingress.call<readonly BellCall[]>(
+          { service: porter, handler: 'listen' },
+          { worker: this.id },
+          signal,
+        ))
           this.#hear(call);
       } catch (error) {
-        if (signal.aborted) return;
+        if (this.#isClosing()) return;
         this.#report(error, 'the bell');
         await sleep(systemClock, retryMs, signal).catch(() => undefined);
       }

@@ -15,7 +15,11 @@ const bodies = new Map<string, Body>();
 /** An attempt that fails is made again on the same journal; what it was doing never goes on. */
 const runs = service({
   name: 'Runs',
-  options: { retryPolicy: { initialInterval: 10, maxInterval: 100, maxAttempts: 1000 }, inactivityTimeout: 3_600_000, abortTimeout: 3_600_000 },
+  options: {
+    retryPolicy: { initialInterval: 10, maxInterval: 100, maxAttempts: 1000 },
+    inactivityTimeout: 3_600_000,
+    abortTimeout: 3_600_000,
+  },
   handlers: {
     run: async (ctx: Context, id: string): Promise<unknown> => {
       const never = new Promise<never>(() => undefined);
@@ -24,7 +28,9 @@ const runs = service({
           reject(new RetryableError('crash'));
           return never;
         };
-        bodies.get(id)?.({ engine: restateEngine(ctx), crash }).then(resolve, reject);
+        bodies
+          .get(id)?.({ engine: restateEngine(ctx), crash })
+          .then(resolve, reject);
       });
     },
   },

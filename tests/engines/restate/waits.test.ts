@@ -78,7 +78,8 @@ describe('waits on Restate', () => {
     const world = await createWorld({});
     await world.runtime.create({ id: 'one', agent: 'desk' }, { by: ann });
     await world.runtime.send('one', 'look 1@never & put 2@never & note 3@never & note 4@never; say End', { by: ann, until: 'accepted' });
-    for (const line of ['look 1', 'put 2', 'note 3', 'note 4']) await until(async () => ((await countLines(world, line)) > 0 ? true : undefined));
+    for (const line of ['look 1', 'put 2', 'note 3', 'note 4'])
+      await until(async () => ((await countLines(world, line)) > 0 ? true : undefined));
     const began = performance.now();
     const { status, stopReason } = await world.runtime.cancel('one', 'enough', { by: ann });
     expect([status, stopReason]).toStrictEqual(['stopped', 'user_requested']);

@@ -29,7 +29,12 @@ export const createRestateWorlds =
     const [port = 0] = await findPorts(1);
     let options = given;
     const start = async (): Promise<WorkerProcess> => {
-      const worker = startWorker(workerFile, { folder, options, skippedMs: 0, place: { ingress: server.ingress, prefix, port: String(port) } });
+      const worker = startWorker(workerFile, {
+        folder,
+        options,
+        skippedMs: 0,
+        place: { ingress: server.ingress, prefix, port: String(port) },
+      });
       await worker.hear('listening');
       await server.register(`http://127.0.0.1:${port}`);
       const ready = worker.hear('ready');

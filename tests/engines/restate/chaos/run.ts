@@ -87,7 +87,9 @@ export async function runRestateChaos(options: ChaosOptions): Promise<readonly F
     const begun = performance.now();
     const ids = sessionIds(sessions);
     await Promise.all(ids.map((id) => runtime.create({ id, agent: 'chaos' }, { by })));
-    await Promise.all(ids.map((id) => runtime.send(id, `Session ${id}: take ${steps} steps.`, { by, until: 'accepted', requestId: `go ${id}` })));
+    await Promise.all(
+      ids.map((id) => runtime.send(id, `Session ${id}: take ${steps} steps.`, { by, until: 'accepted', requestId: `go ${id}` })),
+    );
     const planned = planDisturbances(options, random);
     const replaceWorker = async (index: number): Promise<void> => {
       await workers[index]?.kill();
