@@ -31,7 +31,9 @@ function createAgentStateCodec(): StateCodec<AgentState> {
 /** The state of a conversation with an agent: over many turns, over days, on any machine. */
 export class AgentState extends ToolUseState {
   /** Codec of the stored form. */
-  static override readonly codec: StateCodec<AgentState> = createAgentStateCodec();
+  static override get codec(): StateCodec<AgentState> {
+    return codec;
+  }
 
   /** An empty conversation. */
   static override empty(options: NewStateOptions = {}): AgentState {
@@ -64,3 +66,6 @@ export class AgentState extends ToolUseState {
     return super.answer(id, value, options);
   }
 }
+
+// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+const codec = createAgentStateCodec();

@@ -7,11 +7,9 @@ import { TurnState } from './turn-state.ts';
 /** The state of a conversation between participants: over many turns, over days, on any machine. */
 export class ChatState extends TurnState {
   /** Stored form. */
-  static readonly codec: StateCodec<ChatState> = createStateCodec<ChatState, ChatStep>({
-    kind: 'chat-state',
-    step: turnCodec,
-    build: (data) => new ChatState(data),
-  });
+  static get codec(): StateCodec<ChatState> {
+    return codec;
+  }
 
   /** An empty conversation. */
   static empty(options: NewStateOptions = {}): ChatState {
@@ -27,3 +25,10 @@ export class ChatState extends TurnState {
     return ChatState.codec.encode(this);
   }
 }
+
+// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+const codec: StateCodec<ChatState> = createStateCodec<ChatState, ChatStep>({
+  kind: 'chat-state',
+  step: turnCodec,
+  build: (data) => new ChatState(data),
+});

@@ -21,11 +21,9 @@ export interface Approval {
 
 export class CollaborationState extends TurnState<CollaborationStep> {
   /** Stored form. */
-  static readonly codec: StateCodec<CollaborationState> = createStateCodec<CollaborationState, CollaborationStep>({
-    kind: 'collaboration-state',
-    step: collaborationCodec,
-    build: (data) => new CollaborationState(data),
-  });
+  static get codec(): StateCodec<CollaborationState> {
+    return codec;
+  }
 
   #board: Board | undefined;
 
@@ -85,3 +83,10 @@ export class CollaborationState extends TurnState<CollaborationStep> {
     return this.evolve({ store: withWrites(this.store, [{ id: ids(), artifact: name, version, content }]) });
   }
 }
+
+// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+const codec: StateCodec<CollaborationState> = createStateCodec<CollaborationState, CollaborationStep>({
+  kind: 'collaboration-state',
+  step: collaborationCodec,
+  build: (data) => new CollaborationState(data),
+});

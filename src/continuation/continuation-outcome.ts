@@ -35,9 +35,6 @@ interface ResolvedFields extends Omit<OutcomeFields, 'evaluations'> {
   readonly evaluations: readonly KeptEvaluation[];
 }
 
-/** Returns the evaluations of an outcome that was stored as the changes of an earlier one; undefined for others. */
-export let getChanged: (outcome: Outcome) => ChangedEvaluations | undefined;
-
 /** Resolves evaluations by the truth table. The first one to forbid, request or allow a stop, in that rank, is named. */
 export function resolveEvaluations(evaluations: readonly KeptEvaluation[]): ResolvedFields {
   let forbidding: KeptEvaluation | undefined;
@@ -100,10 +97,6 @@ class Outcome {
   #written: readonly ContinuationEvaluation[] | undefined;
   readonly #changed: ChangedEvaluations | undefined;
 
-  static {
-    getChanged = (outcome) => outcome.#changed;
-  }
-
   /**
    * `isResolved` is set for parts that were resolved from the evaluations just now, or when they were stored. `changed` makes the
    * evaluations; those given then say only what was decided.
@@ -129,6 +122,10 @@ class Outcome {
       this.#kept = this.#written;
     }
     return this.#written;
+  }
+
+  static getChanged(outcome: Outcome): ChangedEvaluations | undefined {
+    return outcome.#changed;
   }
 
   /** Resolves evaluations by the truth table. */
@@ -247,7 +244,7 @@ export interface StoppingOutcome extends Outcome {
 /** The decision to continue or stop, the criterion that made it, and every evaluation. */
 export type ContinuationOutcome = ContinuingOutcome | StoppingOutcome;
 
-interface OutcomeClass extends Omit<typeof Outcome, 'prototype'> {
+interface OutcomeClass extends Omit<typeof Outcome, 'prototype' | 'getChanged'> {
   readonly prototype: Outcome;
   /** Refuses parts that contradict each other. */
   new (fields: OutcomeFields): ContinuationOutcome;
@@ -262,6 +259,10 @@ export const resolveOutcome = (evaluations: readonly KeptEvaluation[]): Continua
 export const createChanged = (
   { decision, resolvedBy, stopReason }: Omit<OutcomeFields, 'evaluations'>,
   changed: ChangedEvaluations,
-): ContinuationOutcome => new Outcome({ decision, resolvedBy, stopReason, evaluations: changed.decisive }, true, changed) as ContinuationOutcome;
+): ContinuationOutcome =>
+  new Outcome({ decision, resolvedBy, stopReason, evaluations: changed.decisive }, true, changed) as ContinuationOutcome;
+
+/** Returns the evaluations of an outcome that was stored as the changes of an earlier one; undefined for others. */
+export const getChanged = (outcome: Outcome): ChangedEvaluations | undefined => Outcome.getChanged(outcome);
 
 export const ContinuationOutcome: OutcomeClass = Outcome as OutcomeClass;

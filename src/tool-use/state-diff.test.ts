@@ -388,7 +388,7 @@ describe('a change that was damaged', () => {
     ['null', null, 'change.execution.pendingStep'],
     ['without waits', { '-': ['waits'] }, 'change.execution.pendingStep.waits'],
     ['with answers that are none', { answers: 'yes' }, 'change.execution.pendingStep.answers'],
-    ['with half a step', { partial: { id: 'x' } }, 'change.execution.pendingStep.partial.messages'],
+    ['with half a step', { partial: { id: 'x' } }, 'change.execution.pendingStep.partial.usage'],
   ])('is refused with its place: a step that waits, %s', async (_, pendingStep, place) => {
     const stage = setUp([calls({ name: 'gated' }), done]);
     await stage.run();

@@ -11,11 +11,9 @@ import type { ToolUseStep } from './tool-use-step.ts';
 
 export class ToolUseState extends RunState<ToolUseStep> {
   /** Stored form. */
-  static readonly codec: StateCodec<ToolUseState> = createStateCodec<ToolUseState, ToolUseStep>({
-    kind: 'tool-use-state',
-    step: stepCodec,
-    build: (data) => new ToolUseState(data),
-  });
+  static get codec(): StateCodec<ToolUseState> {
+    return codec;
+  }
 
   /** An empty conversation. */
   static empty(options: NewStateOptions = {}): ToolUseState {
@@ -49,3 +47,10 @@ export class ToolUseState extends RunState<ToolUseStep> {
     return closeStep(pending, why, ids);
   }
 }
+
+// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+const codec: StateCodec<ToolUseState> = createStateCodec<ToolUseState, ToolUseStep>({
+  kind: 'tool-use-state',
+  step: stepCodec,
+  build: (data) => new ToolUseState(data),
+});
