@@ -41,14 +41,9 @@ export class ScriptedState extends RunState<ScriptedStepData> {
     return new ScriptedState(RunState.emptyData(options));
   }
 
-  static readonly codec: StateCodec<ScriptedState> = createStateCodec<ScriptedState, ScriptedStepData>({
-    kind: 'scripted-state',
-    step: {
-      encode: ({ answers }): JsonObject => ({ answers }),
-      decode: (step, fields) => ({ ...step, answers: fields.array('answers', readAnswer) }),
-    },
-    build: (data) => new ScriptedState(data),
-  });
+  static get codec(): StateCodec<ScriptedState> {
+    return codec;
+  }
 
   /** Keeps the answers that were given before the step was closed. */
   override closePendingStep({ partial, answers }: PendingStep<ScriptedStepData>): ScriptedStepData {
@@ -63,6 +58,16 @@ export class ScriptedState extends RunState<ScriptedStepData> {
     return ScriptedState.codec.encode(this);
   }
 }
+
+// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+const codec: StateCodec<ScriptedState> = createStateCodec<ScriptedState, ScriptedStepData>({
+  kind: 'scripted-state',
+  step: {
+    encode: ({ answers }): JsonObject => ({ answers }),
+    decode: (step, fields) => ({ ...step, answers: fields.array('answers', readAnswer) }),
+  },
+  build: (data) => new ScriptedState(data),
+});
 
 /** Criteria of a scripted process, and its other parts. */
 export interface ScriptedProcessOptions {

@@ -1,5 +1,5 @@
 import type { Context } from '@restatedev/restate-sdk';
-import type { DurableEngine } from '../durable-engine.ts';
+import type { DurableEngine } from '../index.ts';
 
 /**
  * The journal of a Restate handler, for `runDurably`. Do nothing else with the context while the agent runs. Set the inactivity and abort

@@ -2,7 +2,7 @@
 // Owns:     how reports of turns become writes of a store.
 // D1. A report that comes again changes nothing; reports of one session come in their order.
 import { SteplineError } from '../../lib/index.ts';
-import type { SessionStore } from '../store/session-store.ts';
+import type { SessionStore } from '../index.ts';
 import type { TurnChange } from './protocol.ts';
 
 const isFenced = (error: unknown): boolean => SteplineError.is(error) && error.code === 'store-fenced';

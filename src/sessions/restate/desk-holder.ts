@@ -1,5 +1,5 @@
 // The worker that the copy names as the one that runs sessions.
-import type { SessionStore, StoreHolder } from '../store/session-store.ts';
+import type { SessionStore, StoreHolder } from '../index.ts';
 import type { WorkerSign } from './protocol.ts';
 
 /** Time without a sign after which another worker is named. */

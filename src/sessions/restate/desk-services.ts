@@ -6,8 +6,8 @@
 import type { Context, EndpointOptions, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
 import { handlers, object, service, TimeoutError } from '@restatedev/restate-sdk';
 import { SteplineError } from '../../lib/index.ts';
-import { toWire } from '../core/wire-errors.ts';
-import type { LogEntry, Mail, SessionStore, StoredHold } from '../store/session-store.ts';
+import type { LogEntry, Mail, SessionStore, StoredHold } from '../index.ts';
+import { toWire } from '../index.ts';
 import { applyChanges } from './desk-copy.ts';
 import { noteWorker } from './desk-holder.ts';
 import type { BellCall, EntryRange, PostReply, PostRequest, ServiceNames, TurnInput, TurnReport, WorkerSign } from './protocol.ts';

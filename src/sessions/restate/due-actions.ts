@@ -1,7 +1,5 @@
 // Waits of a session whose time has come.
-import type { ActionRequest, Actor } from '../core/action.ts';
-import type { ExpiryOptions } from '../core/expiry.ts';
-import type { LiveSession } from '../embedded/live-session.ts';
+import type { ActionRequest, Actor, ExpiryOptions, LiveSession } from '../index.ts';
 
 /** An action that nobody has to ask for. */
 export interface DueAction {

@@ -1,7 +1,7 @@
 // The chunks of entries that are kept under a session's object.
 import type { ObjectContext } from '@restatedev/restate-sdk';
 import { omitUndefined } from '../../lib/index.ts';
-import type { LogEntry } from '../store/session-store.ts';
+import type { LogEntry } from '../index.ts';
 import type { TurnChange } from './protocol.ts';
 
 const prefix = 'entries/';

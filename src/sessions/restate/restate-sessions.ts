@@ -3,11 +3,8 @@
 // Does not: read from the server: everything is read from the copy that the desk keeps.
 import { readJsonObject } from '../../lib/index.ts';
 import type { InferOutput, InferState, Orchestrator } from '../../step-by-step/index.ts';
-import { findForks } from '../core/find-forks.ts';
-import { fromWire } from '../core/wire-errors.ts';
-import { createSessionRuntime } from '../embedded/create-session-runtime.ts';
-import type { EmbeddedRuntime, SessionRuntimeOptions } from '../embedded/runtime-options.ts';
-import type { SessionStore } from '../store/session-store.ts';
+import type { EmbeddedRuntime, SessionRuntimeOptions, SessionStore } from '../index.ts';
+import { createSessionRuntime, findForks, fromWire } from '../index.ts';
 import type { IngressOptions } from './ingress.ts';
 import { openIngress } from './ingress.ts';
 import type { PostReply, PostRequest } from './protocol.ts';

@@ -1,6 +1,5 @@
 import type { Orchestrator } from '../../step-by-step/index.ts';
-import type { SessionRuntimeOptions } from '../embedded/runtime-options.ts';
-import type { SessionStore } from '../store/session-store.ts';
+import type { SessionRuntimeOptions, SessionStore } from '../index.ts';
 import type { IngressOptions } from './ingress.ts';
 
 /** Options of every endpoint. */

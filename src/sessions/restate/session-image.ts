@@ -4,8 +4,8 @@
 // I1. The same rows make the same image, in every attempt and on every worker.
 import type { EffectRow } from '../../journal/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
-import { isOpenRow } from '../core/open-step.ts';
-import type { LogEntry, SessionHeader, StoredSession } from '../store/session-store.ts';
+import type { LogEntry, SessionHeader, StoredSession } from '../index.ts';
+import { isOpenRow } from '../index.ts';
 import type { TurnChange } from './protocol.ts';
 
 /** The small part of a session that every turn reads. Entries are kept apart, in chunks. */

@@ -1,6 +1,5 @@
 import type { StateType } from '../../step-by-step/index.ts';
-import type { SessionFacts } from '../core/session.ts';
-import type { SessionReader } from '../store/session-store.ts';
+import type { SessionFacts, SessionReader } from '../index.ts';
 
 /** A session that another one is forked from. */
 export interface SessionSource {

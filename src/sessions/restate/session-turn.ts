@@ -6,24 +6,27 @@
 // N3. Once the attempt is over, nothing more is started or written from here.
 import { notifyListener, reportToConsole } from '../../events/index.ts';
 import { SteplineError } from '../../lib/index.ts';
-import type { ActionOptions, ActionRequest } from '../core/action.ts';
-import { readBody, readEntriesFrom } from '../core/entries.ts';
-import { assertErasable, eraseMessage } from '../core/erase-message.ts';
-import { isCreatedBy, readMailBody } from '../core/mail.ts';
-import type { MailedAction } from '../core/mail.ts';
-import { RequestReusedError } from '../core/request-reused-error.ts';
-import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
-import { SessionConflictError } from '../core/session-conflict-error.ts';
-import { SessionDeletedError } from '../core/session-deleted-error.ts';
-import { UnknownSessionError } from '../core/unknown-session-error.ts';
-import { toWire } from '../core/wire-errors.ts';
-import { findCrashLoop, storeCrashLoop } from '../embedded/crash-loop.ts';
-import { createForkLog, createNewLog } from '../embedded/create-sessions.ts';
-import type { SessionServices } from '../embedded/live-session.ts';
-import { LiveSession } from '../embedded/live-session.ts';
-import type { ClaimedStore, NewLog } from '../embedded/session-log.ts';
-import { SessionLog } from '../embedded/session-log.ts';
-import type { Mail, SessionStore } from '../store/session-store.ts';
+import type { ActionOptions, ActionRequest, ClaimedStore, Mail, MailedAction, NewLog, SessionServices, SessionStore } from '../index.ts';
+import {
+  assertErasable,
+  createForkLog,
+  createNewLog,
+  eraseMessage,
+  findCrashLoop,
+  isCreatedBy,
+  LiveSession,
+  readBody,
+  readEntriesFrom,
+  readMailBody,
+  RequestReusedError,
+  RuntimeClosedError,
+  SessionConflictError,
+  SessionDeletedError,
+  SessionLog,
+  storeCrashLoop,
+  toWire,
+  UnknownSessionError,
+} from '../index.ts';
 import { findDueActions } from './due-actions.ts';
 import type { SessionImage } from './session-image.ts';
 import type { SessionSource } from './session-source.ts';

@@ -7,10 +7,8 @@
 import type { InvocationHandle, ObjectContext, Serde } from '@restatedev/restate-sdk';
 import { RetryableError, rpc } from '@restatedev/restate-sdk';
 import { systemIds } from '../../lib/index.ts';
-import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
-import { UnknownSessionError } from '../core/unknown-session-error.ts';
-import { toFacts } from '../core/session.ts';
-import type { LogEntry } from '../store/session-store.ts';
+import type { LogEntry } from '../index.ts';
+import { RuntimeClosedError, toFacts, UnknownSessionError } from '../index.ts';
 import type { TurnChange, TurnInput, TurnReport } from './protocol.ts';
 import { rewriteOldChunks, toChunkKey } from './kept-chunks.ts';
 import type { KeptHead } from './session-image.ts';

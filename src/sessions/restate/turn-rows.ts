@@ -4,8 +4,8 @@
 // W1. One row is recorded at a time, and a change is safe once its row is.
 // W2. Rows of one turn of the event loop are recorded together; effects of a step that is recorded in the same row are left out.
 // W3. After a failure nothing more is recorded, and whoever waits is told.
+import type { LogEntry } from '../index.ts';
 import { SessionTooLargeError } from './session-too-large-error.ts';
-import type { LogEntry } from '../store/session-store.ts';
 import type { TurnChange } from './protocol.ts';
 import { mergeChanges } from './session-image.ts';
 

@@ -1,10 +1,5 @@
 import type { Clock, IdSource } from '../../lib/index.ts';
-import type { Agents } from '../core/agents.ts';
-import type { ExpiryOptions } from '../core/expiry.ts';
-import type { HoldGate } from '../embedded/hold-gate.ts';
-import type { OpenStepHub } from '../embedded/open-step-hub.ts';
-import type { RunServices } from '../embedded/run-execution.ts';
-import type { PermitServices } from '../embedded/run-permit.ts';
+import type { Agents, ExpiryOptions, HoldGate, OpenStepHub, PermitServices, RunServices } from '../index.ts';
 
 /** Services of a worker that all its turns share. */
 export interface TurnServices extends PermitServices {

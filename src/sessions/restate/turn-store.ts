@@ -1,5 +1,5 @@
 // The store of a session while a turn has it.
-import type { EntryQuery, LogEntry, SessionStore } from '../store/session-store.ts';
+import type { EntryQuery, LogEntry, SessionStore } from '../index.ts';
 import type { EntryRange, TurnChange } from './protocol.ts';
 import type { SessionImage } from './session-image.ts';
 

@@ -5,14 +5,8 @@
 // K2. Once the worker is drained, it takes no turns.
 import { reportSafely, reportToConsole } from '../../events/index.ts';
 import { omitUndefined, readProcessIdentity, sleep, systemClock, systemIds } from '../../lib/index.ts';
-import { Agents } from '../core/agents.ts';
-import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
-import type { SessionFacts } from '../core/session.ts';
-import { HoldGate } from '../embedded/hold-gate.ts';
-import { OpenStepHub } from '../embedded/open-step-hub.ts';
-import { RecoveryGate, RunSlots } from '../embedded/run-slots.ts';
-import { StoreWatcher } from '../embedded/store-watcher.ts';
-import type { LogEntry, Mail, SessionHeader, SessionStore, StoreChange, StoredHold } from '../store/session-store.ts';
+import type { LogEntry, Mail, SessionFacts, SessionHeader, SessionStore, StoreChange, StoredHold } from '../index.ts';
+import { Agents, HoldGate, OpenStepHub, RecoveryGate, RunSlots, RuntimeClosedError, StoreWatcher } from '../index.ts';
 import type { Ingress } from './ingress.ts';
 import { openIngress } from './ingress.ts';
 import type { BellCall, EntryRange, ServiceNames, WorkerSign } from './protocol.ts';
