@@ -1,4 +1,4 @@
-// The writes of a store, recorded, and the same again straight on node:sqlite: the same tables, rows and transactions, each on the disk.
+// Records the writes of a store, and repeats them directly with node:sqlite: the same tables, rows and transactions, each synced to disk.
 import { DatabaseSync } from 'node:sqlite';
 
 type Value = string | number | null;
@@ -58,7 +58,7 @@ export function recordWrites(path: string): Recorder {
   };
 }
 
-/** Writes the same to a new file; returns the seconds from the first statement to the last. */
+/** Repeats the writes on a new file; returns the seconds from the first statement to the last. */
 export function replayWrites(path: string, { setUp, writes }: RecordedWrites): number {
   const database = new DatabaseSync(path);
   for (const sql of setUp) database.exec(sql);

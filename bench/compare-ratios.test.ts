@@ -25,7 +25,7 @@ describe('ratios that are compared with stored ones', () => {
     expect(compareRatios({ loop: 2 }, { loop: Number.NaN })).toHaveLength(1);
   });
 
-  it('never fail when everything became cheaper', () => {
+  it('never fail if everything became cheaper', () => {
     const ratios = fc.dictionary(fc.string({ minLength: 1 }), fc.double({ min: 0.1, max: 1e6, noNaN: true }));
     fc.assert(
       fc.property(ratios, fc.double({ min: 0.01, max: 1, noNaN: true }), (stored, factor) => {

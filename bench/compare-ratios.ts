@@ -1,4 +1,4 @@
-// Compares how much dearer things are than by hand with how much dearer they were when the ratios were stored.
+// Compares the cost of each row, relative to the same work by hand, with the stored ratios.
 
 /** Ratios to the same work by hand, by the name of the row. */
 export type Ratios = Readonly<Record<string, number>>;
@@ -8,7 +8,7 @@ export const allowedGrowth = 1.5;
 
 const write = (ratio: number): string => ratio.toFixed(2);
 
-/** Returns a line for each row that became too dear, or that only one side has. */
+/** Returns a line for each row that became too expensive, or that only one side has. */
 export function compareRatios(stored: Ratios, measured: Ratios): readonly string[] {
   const names = [...new Set([...Object.keys(stored), ...Object.keys(measured)])];
   return names.flatMap((name) => {

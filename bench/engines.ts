@@ -1,4 +1,4 @@
-// Sessions on Restate beside sessions in SQLite and Postgres, in one run, with every commit on the disk. Reported, and gates nothing.
+// Sessions on Restate, SQLite and Postgres in one run, with every commit on disk. A report only: it never fails a check.
 //   npm run bench:engines
 //   npm run bench:engines -- --only SQLite,Restate --rounds 3
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -107,7 +107,7 @@ const kinds: Readonly<Record<string, (steps: number) => Place | Promise<Place>>>
 const figures = new Map<string, number[]>();
 const add = (name: string, figure: number): void => void figures.set(name, [...(figures.get(name) ?? []), figure]);
 
-// The first round is the compiler's. All take turns, so that a slow moment of the machine hits all of them.
+// The first round warms up the compiler. All engines take turns, so that a slow moment of the machine affects all of them.
 for (let round = 0; round <= rounds; round += 1) {
   for (const name of only) {
     const open = kinds[name];
@@ -133,5 +133,5 @@ await pool?.end();
 await postgres?.dispose();
 await restate?.dispose();
 rmSync(folder, { recursive: true });
-// Connections that the server kept open must not keep the process.
+// Connections that the server keeps open must not keep the process alive.
 process.exit(0);

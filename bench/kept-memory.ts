@@ -1,5 +1,5 @@
-// Memory that finished conversations take while somebody keeps them: 1,000 of 11 steps, through the AI SDK, and those of the AI SDK's own
-// loop. Needs --expose-gc; each kind in a process of its own.
+// Memory of finished conversations that a program keeps: 1,000 of 11 steps through the AI SDK adapter, and 1,000 of the AI SDK's own loop.
+// Needs --expose-gc; each kind runs in its own process.
 import { generateText, isStepCount, jsonSchema, tool } from 'ai';
 import { AgentState, createAgent } from 'stepline';
 import { aiSdk } from 'stepline/ai-sdk';

@@ -1,5 +1,5 @@
-// How long a stored session of 10,000 steps takes to open: each time in a new process, from the opened program to the session that
-// `runtime.get(id)` returns, its status, last text and last decision read.
+// Time to open a stored session of 10,000 steps, each time in a new process: from the start of the program until the status, last text and
+// last decision of the session that `runtime.get(id)` returns have been read.
 //   npm run bench:open
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -17,7 +17,7 @@ const steps = 10_000;
 const opens = 7;
 const self = fileURLToPath(import.meta.url);
 
-/** The last step that a process lives to see. */
+/** The last step before the process dies. */
 interface Filling {
   readonly path: string;
   readonly dies: boolean;

@@ -75,7 +75,7 @@ describe('the bundled entry points', () => {
     expect(await countKept('{ SteplineError }')).toBeLessThan(1000);
   });
 
-  it('leave nothing of a module if nothing of it is used, even if the bundler is not told that modules only define', async () => {
+  it('drop an unused module completely, even if the bundler does not know that modules have no side effects', async () => {
     const modules = readdirSync(join(folder, 'modules')).filter((file) => file.endsWith('.js'));
     expect(modules.length).toBeGreaterThan(20);
     const input = join(folder, 'unused.js');

@@ -7,7 +7,7 @@ import { readEventFields } from './support/event-fields.ts';
 const modules = await Promise.all(entryPoints.map(async ({ source }) => (await import(source)) as Record<string, unknown>));
 const exported = new Map(modules.flatMap((module) => Object.entries(module)));
 
-it.each([...readEventFields().events.keys()])('%s has the words of its stored form', (type) => {
+it.each([...readEventFields().events.keys()])('%s describes itself the same way after it is stored', (type) => {
   const eventClass = exported.get(type);
   if (typeof eventClass !== 'function') throw new TypeError(`${type} is not exported`);
   // Holds: the prototype of a class is an object. Words read the fields of an event, and work without them.

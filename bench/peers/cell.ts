@@ -32,5 +32,5 @@ if (plan === undefined) throw new Error(`There is no job ${String(jobId)}.`);
 const setUp = await loadSetUp(contender as ContenderId);
 const figures = await runJob(plan.job, setUp, { warmUpMs: Number(warmUpMs), measureMs: Number(measureMs) });
 process.stdout.write(`${JSON.stringify(figures)}\n`);
-// Timers of a library must not keep the process.
+// Timers of a library must not keep the process alive.
 process.exit();

@@ -1,7 +1,7 @@
-// What is asked of every contender, and how it is known that it did the whole work.
+// The task of every contender, and the counts that show that it did all of the work.
 import { z } from 'zod';
 
-/** Counts of what happened in the conversations of a script. */
+/** Counts of events in the conversations of a script. */
 export interface Tally {
   requests: number;
   toolRuns: number;
@@ -30,7 +30,7 @@ export interface Script {
 
 /** A contender that is set up for one script. */
 export interface Subject {
-  /** Runs one conversation to its end. Returns what a program keeps of it to continue it later. */
+  /** Runs one conversation to its end. Returns what a program must keep to continue it later. */
   readonly converse: () => Promise<unknown>;
   /** Writes what `converse` returned, the way the library's documentation stores a conversation. */
   readonly save?: (kept: unknown) => Promise<string | Uint8Array>;

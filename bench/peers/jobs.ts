@@ -1,4 +1,4 @@
-// What a cell does: sets a contender up for a script, warms it up, measures it, and checks that all of the work was done.
+// The work of a cell: sets up a contender for a script, warms it up, measures it, and checks that all of the work was done.
 import type { Script, SetUp, Subject, Tally } from './contender.ts';
 import type { Effort } from './measure-cpu.ts';
 import { getMedian, measureCpu, readCpu, repeatFor } from './measure-cpu.ts';
@@ -93,7 +93,7 @@ function readHeap(): number {
   return heapUsed + external;
 }
 
-/** Kilobytes that are free again when the conversations are dropped: so compiled code and caches are not counted. */
+/** Kilobytes that are freed when the conversations are dropped, so that compiled code and caches do not count. */
 async function measureIdle(setUp: SetUp, { sessions, steps }: Job & { type: 'idle' }): Promise<number> {
   const subject = await setUpCounted(setUp, createScript({ steps }));
   const kept: unknown[] = [];

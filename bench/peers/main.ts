@@ -1,4 +1,4 @@
-// Stepline beside other libraries and beside a loop written by hand.
+// Compares Stepline with other libraries and with a hand-written loop.
 //   npm run bench:peers -- --help
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -15,7 +15,7 @@ import { formatMarkdown, writeBetweenMarkers } from './write-docs.ts';
 
 const toPath = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 
-/** Measures all rounds. A report is written after each, so that a run that is cut off was not for nothing. */
+/** Measures all rounds. Writes a report after each, so that an interrupted run still leaves results. */
 function measure(options: Options): Report {
   installPacked();
   const isWhole = options.plans.length === plans.length;

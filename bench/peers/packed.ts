@@ -1,4 +1,4 @@
-// The package as others get it: packed, and unpacked where the cells find it.
+// The package as users get it: packed, and unpacked where the cells import it.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

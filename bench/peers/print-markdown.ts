@@ -11,7 +11,7 @@ const toLine = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const toTable = (head: readonly string[], lines: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...lines].map(toLine).join('\n');
 
-/** Writes a number with at most three digits that matter, and thousands apart. */
+/** Formats a number with at most three significant digits and thousands separators. */
 function writeNumber(value: number, digits: number): string {
   const rounded = value >= 100 ? Math.round(value) : Number(value.toFixed(Math.max(digits, value < 10 ? 1 : 0)));
   return digits === 0 ? String(Math.round(value)) : rounded.toLocaleString('en', { maximumFractionDigits: 2 });
@@ -32,7 +32,7 @@ function writeMainTable(report: Report): string {
   return toTable(head, lines);
 }
 
-/** Says why cells of other libraries are empty. */
+/** Explains why cells of other libraries are empty. */
 function writeLeftOut(report: Report): string {
   const reasons = report.cells.flatMap((cell) => {
     if (!('leftOut' in cell) || !cell.leftOut.startsWith('one run')) return [];
@@ -65,7 +65,7 @@ const shortColumns: readonly (readonly [id: ContenderId, title: string, name?: s
   ['langgraph', 'langgraph', '@langchain/langgraph'],
 ];
 
-/** Writes the table of README.md. The versions stand in its head. */
+/** Writes the table of README.md. Its header has the versions. */
 export function writeShortMarkdown(report: Report): string {
   const rows = allRows.filter(({ id }) => shortRows.includes(id));
   const titles = shortColumns.map(([, title, name]) => (name === undefined ? title : `${title} ${report.versions[name] ?? ''}`));

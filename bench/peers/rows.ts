@@ -49,7 +49,7 @@ export interface JobPlan {
   readonly rows: readonly Row[];
   /** Reasons for cells that are not measured. */
   readonly leftOut: Partial<Record<ContenderId, string>>;
-  /** True if every round gives the same. */
+  /** True if every round gives the same figure. */
   readonly isExact?: boolean;
 }
 

@@ -1,5 +1,5 @@
 // Runs the cells one after the other: all contenders of a row in turn, and all rows in each round, so that a slow moment of the machine
-// hits neighbours alike.
+// affects neighbouring cells alike.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Figures } from './jobs.ts';
@@ -59,7 +59,7 @@ function runPlan(plan: JobPlan, outcomes: Map<string, Outcome[]>, options: Optio
   }
 }
 
-/** Yields all cells after each round, with the values of the rounds so far. Says on the error output how far it is. */
+/** Yields all cells after each round, with the values of the rounds so far. Prints its progress to stderr. */
 export function* runRounds(options: Options): Generator<readonly Cell[]> {
   const outcomes = new Map<string, Outcome[]>();
   for (let round = 1; round <= options.rounds; round += 1) {

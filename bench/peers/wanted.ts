@@ -1,4 +1,4 @@
-// Figures that the library is to reach, as ratios within one run, and whether it did.
+// Goals for the library, as ratios within one run, and whether it reached them.
 import type { Figure, Report } from './report.ts';
 import { findFastestPeer, findFigure, getRatio } from './report.ts';
 import type { ContenderId } from './rows.ts';

@@ -1,16 +1,16 @@
-// Failover between DBOS executors without Conductor, over the Postgres database that DBOS has anyway.
-// Owns:     the lock that shows that an executor is alive, and the search for executors that are not.
-// Does not: protect anything: DBOS lets no executor record a step of a workflow that another one has taken over.
-// F1. An executor is alive as long as it holds its lock. Postgres releases it with the connection, however the process ends.
-// F2. Whoever gets the lock of another executor resumes its workflows, and releases it: the executor may come back.
-// Needs a connection of its own that lasts: session locks do not survive a pooler in transaction mode.
+// Failover between DBOS executors without Conductor, using only the Postgres database that DBOS already has.
+// Owns:     the lock that shows that an executor is alive, and the search for dead executors.
+// Does not: prevent double writes: DBOS already refuses a step of a workflow that another executor has taken over.
+// F1. An executor is alive as long as it holds its lock. Postgres releases the lock when the connection ends, however the process dies.
+// F2. An executor that gets the lock of another one resumes its workflows and releases the lock, so that the other one can come back.
+// Needs a permanent connection of its own: session locks do not work through a pooler in transaction mode.
 
 /** A connection of `pg`. */
 interface Connection {
   query(text: string, values: unknown[]): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
 }
 
-/** The part of `DBOS` that is needed. */
+/** The part of `DBOS` that is used here. */
 interface Dbos {
   readonly executorID: string;
   listWorkflows(filter: {
@@ -25,12 +25,12 @@ interface Dbos {
 const lock = (executorId: string): unknown[] => [`executor/${executorId}`];
 const pending = { status: 'PENDING', loadInput: false, loadOutput: false } as const;
 
-/** Shows that this executor is alive. Waits until nobody else holds its lock; call it before `DBOS.launch()`. */
+/** Takes the lock that shows that this executor is alive. Waits until nobody else holds it. Call it before `DBOS.launch()`. */
 export async function holdLiveness(connection: Connection, executorId: string): Promise<void> {
   await connection.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', lock(executorId));
 }
 
-/** Resumes the workflows of an executor, unless it is alive. Returns their ids. */
+/** Resumes the workflows of an executor, unless it is alive. Returns the workflow ids. */
 async function resumeAll(connection: Connection, dbos: Dbos, executorId: string): Promise<readonly string[]> {
   const { rows } = await connection.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', lock(executorId));
   if (rows[0]?.['taken'] !== true) return [];
@@ -44,7 +44,7 @@ async function resumeAll(connection: Connection, dbos: Dbos, executorId: string)
   }
 }
 
-/** Resumes the workflows of all executors that are not alive. Returns their ids. Any number of executors may do this at once. */
+/** Resumes the workflows of all dead executors. Returns the workflow ids. Any number of executors may call it at once. */
 export async function takeOver(connection: Connection, dbos: Dbos): Promise<readonly string[]> {
   const workflows = await dbos.listWorkflows(pending);
   const executors = new Set(workflows.flatMap(({ executorId }) => (executorId === undefined ? [] : [executorId])));
@@ -63,7 +63,7 @@ interface FailoverOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** Looks for executors that are not alive, again and again. Returns a function that ends it. */
+/** Checks for dead executors at an interval. Returns a function that stops it. */
 export function startFailover({ connection, dbos, everyMs = 1000, onTakeover, onProblem }: FailoverOptions): () => void {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;

@@ -1,4 +1,4 @@
-// The agent of the example: looks partners up, and asks before it writes to one.
+// The agent of the example: looks up partners, and asks before it writes to one.
 import type { Agent } from 'stepline';
 import { createAgent, defineTool } from 'stepline';
 import { scriptedModel } from 'stepline/testing';
@@ -7,7 +7,7 @@ const name = { type: 'object', properties: { name: { type: 'string' } }, require
 
 const lookUp = defineTool({
   name: 'look_up',
-  description: 'Looks a partner up.',
+  description: 'Looks up a partner.',
   input: name,
   effect: 'pure',
   run: ({ name: partner }) => ({ partner, city: partner.length % 2 === 0 ? 'Berlin' : 'Lisbon' }),
@@ -24,17 +24,17 @@ const write = defineTool({
 
 const calls = ['Acme', 'Globex', 'Initech'].map((partner, index) => ({ name: 'look_up', id: `look-${index}`, args: { name: partner } }));
 
-/** Looks up three partners and asks to write to one of them, in one step; then answers. A script instead of a model: it needs no key. */
+/** Looks up three partners and asks to write to one of them, in one step; then answers. A script instead of a model, so it needs no key. */
 const model = scriptedModel(
   [
     ({ messages }) => {
       const isAnswered = messages.findLastIndex((each) => !each.isUser()) > messages.findLastIndex((each) => each.isUser());
       if (isAnswered)
-        return { chunks: ['Three partners ', 'were looked up. ', 'The letter was dealt with.'], usage: { input: 40, output: 12 } };
+        return { chunks: ['Three partners ', 'were looked up. ', 'The letter is taken care of.'], usage: { input: 40, output: 12 } };
       const turn = messages.length;
       const letter = { name: 'write_letter', id: `letter-${turn}`, args: { name: 'Acme' } };
       return {
-        text: 'I look them up, and would like to write to Acme.',
+        text: 'I will look them up, and I would like to write to Acme.',
         toolCalls: [...calls.map((call) => ({ ...call, id: `${call.id}-${turn}` })), letter],
         usage: { input: 20, output: 10 },
       };

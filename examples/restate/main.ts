@@ -1,4 +1,4 @@
-// Sessions on Restate with one command: starts a server, a worker and an application with its page. Everything is on loopback.
+// Sessions on Restate with one command: starts a server, a worker and an application with its page, all on loopback.
 //   npm run start:restate
 //   npm run start:restate -- --port 3000
 import { spawn } from 'node:child_process';
@@ -34,7 +34,7 @@ const path = join(values.folder, `list-${process.pid}.db`);
 const restate = await startRestate();
 const list = sqliteStore({ path });
 
-// The desk is part of the application: it accepts actions whether or not a worker lives.
+// The desk is part of the application: it accepts actions even if no worker is running.
 const desk = createHttp2Server(serveDesk({ list }).node);
 const deskPort = await listenOnLoopback(desk);
 await restate.register(`http://127.0.0.1:${deskPort}`);
@@ -58,7 +58,7 @@ const web = createServer(toNodeListener((request) => (isApi(request) ? sessions(
 const port = await listenOnLoopback(web, Number(values.port));
 
 print(`The page:          http://127.0.0.1:${port}/`);
-print(`The worker:        process ${worker.pid ?? 0}; end it, and whatever is asked meanwhile waits for the next one`);
+print(`The worker:        process ${worker.pid ?? 0}; kill it, and new actions wait for the next worker`);
 print(`Restate's console: ${restate.admin}`);
 print(`Why, in words:     npx stepline why --db ${path} <session>`);
 

@@ -67,5 +67,5 @@ export class AgentState extends ToolUseState {
   }
 }
 
-// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+// Outside the class: a static field runs code, so bundlers would keep the class even if nothing uses it.
 const codec = createAgentStateCodec();

@@ -26,7 +26,7 @@ export class ChatState extends TurnState {
   }
 }
 
-// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+// Outside the class: a static field runs code, so bundlers would keep the class even if nothing uses it.
 const codec: StateCodec<ChatState> = createStateCodec<ChatState, ChatStep>({
   kind: 'chat-state',
   step: turnCodec,

@@ -84,7 +84,7 @@ export class CollaborationState extends TurnState<CollaborationStep> {
   }
 }
 
-// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+// Outside the class: a static field runs code, so bundlers would keep the class even if nothing uses it.
 const codec: StateCodec<CollaborationState> = createStateCodec<CollaborationState, CollaborationStep>({
   kind: 'collaboration-state',
   step: collaborationCodec,

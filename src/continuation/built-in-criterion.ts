@@ -10,7 +10,7 @@ export interface CriterionOptions {
   readonly name?: string;
 }
 
-/** An evaluation that is written only when somebody reads it: most are never read. */
+/** An evaluation that is written only when it is read: most are never read. */
 export interface DeferredEvaluation extends Pick<ContinuationEvaluation, 'criterion' | 'decision'> {
   readonly stopReason?: undefined;
   readonly atLimit?: undefined;

@@ -17,7 +17,7 @@ function reread(count: number): readonly ContinuationOutcome[] {
   });
 }
 
-describe('N1: evaluations are the same whenever they are read', () => {
+describe('N1: evaluations do not depend on when they are read', () => {
   test.each([
     ['the first one first', (list: readonly ContinuationOutcome[]) => list],
     ['the last one first', (list: readonly ContinuationOutcome[]) => list.toReversed()],
@@ -28,7 +28,7 @@ describe('N1: evaluations are the same whenever they are read', () => {
     expect(read.map((outcome) => outcome.toJSON())).toStrictEqual(Array.from({ length: 6 }, (_, index) => toOutcome(index + 1).toJSON()));
   });
 
-  test('like the field of any other outcome: listed, copied and compared', () => {
+  test('they can be listed, copied and compared like any other field', () => {
     const read = reread(3).at(-1) ?? ContinuationOutcome.empty();
     expect(read).toStrictEqual(toOutcome(3));
     expect(read).not.toEqual(toOutcome(2));
@@ -37,7 +37,7 @@ describe('N1: evaluations are the same whenever they are read', () => {
     expect([read.evaluations === evaluations, Object.isFrozen(evaluations)]).toStrictEqual([true, true]);
   });
 
-  test('what was read from may change afterwards', () => {
+  test('changing the source after reading has no effect', () => {
     const written = JSON.parse(JSON.stringify(writeOutcome(toOutcome(2), toOutcome(1)))) as { evaluations: { Steps: { context: object } } };
     const read = readOutcome(written, 'outcome', toOutcome(1));
     written.evaluations.Steps.context = { step: 99 };
@@ -45,6 +45,6 @@ describe('N1: evaluations are the same whenever they are read', () => {
   });
 });
 
-test('N2: the last of very many is read without those before it being read first', () => {
+test('N2: the last outcome of a long chain can be read first', () => {
   expect(reread(20_000).at(-1)?.evaluations[0]?.reason).toBe('20000 of 9');
 });

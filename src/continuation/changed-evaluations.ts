@@ -1,8 +1,8 @@
-// Evaluations of a stored outcome, kept as their changes until somebody reads them.
-// Owns:     the changes, and making evaluations of them once.
-// Does not: check the changes: whoever read them has.
-// N1. What is read is the same whenever it is read, and whichever outcome of a chain is read first.
-// N2. A long chain does not overflow the stack: it is made from its beginning.
+// Evaluations of a stored outcome, kept as changes until they are read.
+// Owns:     the changes, and building the evaluations from them once.
+// Does not: validate the changes: the reader has already done it.
+// N1. The evaluations do not depend on when they are read, or on which outcome of a chain is read first.
+// N2. A long chain does not overflow the stack: it is built from its beginning.
 import type { JsonObject } from '../lib/index.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
 
@@ -55,7 +55,7 @@ export class ChangedEvaluations {
 
   get evaluations(): Evaluations {
     if (this.#evaluations !== undefined) return this.#evaluations;
-    // From the nearest that are made already.
+    // Starts from the nearest outcome whose evaluations exist.
     const chain: ChangedEvaluations[] = [this];
     let before = this.#before;
     while (before instanceof ChangedEvaluations && before.#evaluations === undefined) {

@@ -30,7 +30,7 @@ export interface OutcomeFields {
 /** An evaluation as an outcome keeps it. */
 type KeptEvaluation = ContinuationEvaluation | DeferredEvaluation;
 
-/** The parts of an outcome whose evaluations may not be written yet. */
+/** Parts of an outcome whose evaluations may not be written yet. */
 interface ResolvedFields extends Omit<OutcomeFields, 'evaluations'> {
   readonly evaluations: readonly KeptEvaluation[];
 }
@@ -77,7 +77,7 @@ function findDeviation({ decision, resolvedBy, stopReason, evaluations }: Resolv
 const noLimits: readonly LimitKind[] = Object.freeze([]);
 
 class Outcome {
-  // A field of its own to whoever lists, copies or compares them. One getter for all, so that outcomes have one shape.
+  // An own field, so that listing, copying and comparing include it. One getter for all, so that outcomes have one shape.
   static readonly #evaluationsField: PropertyDescriptor & ThisType<Outcome> = {
     enumerable: true,
     get() {
@@ -200,7 +200,7 @@ class Outcome {
   /** True if a limit was reached and the next step sums up. */
   get isFinalizing(): boolean {
     if (!this.shouldContinue) return false;
-    // Asked about every step: what was deferred stays so.
+    // Called for every step: deferred evaluations stay deferred.
     for (const { atLimit } of this.#kept) if (atLimit === AtLimit.Finalize) return true;
     return false;
   }
@@ -252,10 +252,10 @@ interface OutcomeClass extends Omit<typeof Outcome, 'prototype' | 'getChanged'> 
 
 // Holds, twice, because the constructor refuses a continuing outcome with a stop reason, and a stopping one without.
 const create = (fields: ResolvedFields): ContinuationOutcome => new Outcome(fields, true) as ContinuationOutcome;
-/** Resolves evaluations by the truth table. The list is the outcome's from now on. */
+/** Resolves evaluations by the truth table. Takes ownership of the list. */
 export const resolveOutcome = (evaluations: readonly KeptEvaluation[]): ContinuationOutcome => create(resolveEvaluations(evaluations));
 
-/** Returns an outcome whose evaluations are made when they are read; the other parts are those that they add up to. */
+/** Returns an outcome whose evaluations are built when they are read; the other parts are what they add up to. */
 export const createChanged = (
   { decision, resolvedBy, stopReason }: Omit<OutcomeFields, 'evaluations'>,
   changed: ChangedEvaluations,

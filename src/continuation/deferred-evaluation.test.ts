@@ -33,7 +33,7 @@ const counts = fc.record({
   granted: fc.constantFrom(0, 0, 5),
 });
 
-test('an outcome has the evaluations that its criteria explain, whether a limit is reached, raised or neither', () => {
+test('an outcome has the evaluations of its criteria, whether a limit is reached, raised or neither', () => {
   fc.assert(
     fc.property(counts, (state) => {
       const { evaluations } = new ContinuationCriteria(...limits).evaluate(state, { now: 0 });
@@ -42,8 +42,8 @@ test('an outcome has the evaluations that its criteria explain, whether a limit 
   );
 });
 
-describe('an evaluation that is written later', () => {
-  test('has the numbers of the state as it was judged', () => {
+describe('a deferred evaluation', () => {
+  test('has the numbers of the state that was judged', () => {
     const state = { used: 3, unknownCalls: 0, granted: 0 };
     const outcome = new ContinuationCriteria(...limits).evaluate(state, { now: 0 });
     state.used = 99;
@@ -64,7 +64,7 @@ describe('an evaluation that is written later', () => {
     expect(outcome.evaluations.every((evaluation) => Object.isFrozen(evaluation) && Object.isFrozen(evaluation.context))).toBe(true);
   });
 
-  test('is a field like others to whoever lists, copies or compares outcomes', () => {
+  test('is a normal field when outcomes are listed, copied or compared', () => {
     const judge = (used: number) => new ContinuationCriteria(...limits).evaluate({ used, unknownCalls: 0, granted: 0 }, { now: 0 });
     expect(Object.keys(judge(3))).toContain('evaluations');
     expect({ ...judge(3) }.evaluations).toHaveLength(limits.length);
@@ -72,7 +72,7 @@ describe('an evaluation that is written later', () => {
     expect(judge(3)).not.toEqual(judge(4));
   });
 
-  test('is that of a class which explains in its own way', () => {
+  test('uses the explanation of a subclass that overrides it', () => {
     class PoliteLimit extends StepsLimit<Counts> {
       override explain(state: Counts): ContinuationEvaluation {
         return { ...super.explain(state), reason: 'please go on' };

@@ -98,7 +98,7 @@ export function writeOutcome(outcome: ContinuationOutcome, before?: Continuation
   return written;
 }
 
-/** Reads the values that differ. Numbers and words are JSON; anything else is looked at as a whole. */
+/** Reads the values that differ. Numbers and booleans need no check; with any other value, the whole context is checked. */
 function readContext(item: ObjectReader): JsonObject | undefined {
   const raw = item.optionalObject('context')?.raw;
   if (raw === undefined) return undefined;
@@ -123,7 +123,7 @@ function readEvaluation(items: ObjectReader, criterion: string, last: Continuati
   const change = item && readItem(item, criterion);
   if (change !== undefined && isWhole(change)) return change;
   if (last === undefined)
-    throw new DamagedDataError(`${items.path}.${criterion}`, 'expected a whole evaluation: the step before has none of this criterion');
+    throw new DamagedDataError(`${items.path}.${criterion}`, 'expected a whole evaluation: the previous step has none for this criterion');
   return change === undefined ? last : applyChange(last, change);
 }
 

@@ -1,14 +1,14 @@
 import type { Json } from '../lib/index.ts';
 
 /**
- * An engine that keeps a journal, as an agent needs it. Both operations are recorded in the order of their calls; one is called after the
- * other has settled, never two at once.
+ * A durable execution engine, as runDurably() uses it. Operations are recorded in the order in which they are called. Each is called after
+ * the previous one has settled, never two at once.
  */
 export interface DurableEngine {
-  /** Keeps what `make` returns, and returns it again at this place when the execution is replayed. Does not call `make` then. */
+  /** Stores the return value of `make`. On replay, returns the stored value at the same position and does not call `make`. */
   record<Value extends Json>(make: () => Value): Promise<Value>;
-  /** Waits in the engine: a process that ends meanwhile does not lose the time that has passed. */
+  /** Sleeps in the engine: if the process ends during the sleep, the time that has passed still counts. */
   sleep(ms: number): Promise<void>;
-  /** Aborted when this attempt is over and nothing can be recorded any more. What runs is abandoned; another attempt continues. */
+  /** Aborts when this attempt is over and can record nothing more. Running calls are interrupted; another attempt continues. */
   readonly ended?: AbortSignal | undefined;
 }

@@ -12,15 +12,15 @@ import type {
 } from '../step-by-step/index.ts';
 import type { DurableEngine } from './durable-engine.ts';
 
-/** A commit as its row tells it: the same at every attempt. */
+/** A commit as recorded in its row: the same in every attempt. */
 export interface RecordedCommit<State = RunState> {
-  /** The state after it. */
+  /** State after the commit. */
   readonly state: State;
   readonly change: JsonObject;
-  /** Events since the commit before, as plain data; numbered without a gap. Empty if a note is kept in their place. */
+  /** Events since the previous commit, as plain data; numbered without gaps. Empty if a note is stored instead. */
   readonly events: readonly JsonObject[];
   readonly note: Json | undefined;
-  /** True if an earlier attempt has recorded it. */
+  /** True if an earlier attempt recorded it. */
   readonly isReplayed: boolean;
 }
 
@@ -32,44 +32,44 @@ type PassedOn<State> = Pick<
 /** Options of a durable run that do not depend on the kind of agent. */
 export interface DurableOptions<State = RunState, Event extends BaseEvent = BaseEvent> extends PassedOn<State> {
   readonly engine: DurableEngine;
-  /** Id of the execution: the same at every attempt. Idempotency keys and ids of messages begin with it. */
+  /** Id of the execution, the same in every attempt. Idempotency keys and message ids start with it. */
   readonly executionId: string;
-  /** Interrupts the run, as a person who cancels it would. The end is recorded. */
+  /** Interrupts the run as a user would. The end is recorded. */
   readonly signal?: AbortSignal | undefined;
-  /** Receives events as they happen; those of an open step again when another attempt takes it again. */
+  /** Receives events as they happen. Events of an open step come again if another attempt repeats the step. */
   readonly onEvent?: ((event: Event) => unknown) | undefined;
   /**
-   * Called for each recorded commit, in order, at every attempt: use nothing but its argument, and what the engine records in it is the
-   * same each time. A rejection ends the attempt.
+   * Called for each recorded commit, in order, in every attempt. If you use the engine inside it, depend on nothing but its argument, so
+   * that every attempt does the same. A rejection ends the attempt.
    */
   readonly onCommit?: ((commit: RecordedCommit<State>) => unknown) | undefined;
-  /** Returns what is kept with a commit in place of its events. @default the events are kept */
+  /** Returns a value to store with a commit instead of its events. @default the events are stored */
   readonly toNote?: ((commit: Commit<State>) => Json) | undefined;
-  /** Largest list of rows to record at once, in bytes of JSON. @default 8 MiB */
+  /** Maximum size of one recording, in bytes of JSON. @default 8 MiB */
   readonly maxRowBytes?: number | undefined;
   /** @default the orchestrator's */
   readonly clock?: Clock | undefined;
 }
 
-/** Options that bound the work of one invocation. */
+/** Options that limit the work of one invocation. */
 export interface BoundOptions {
-  /** Number of steps after which the run is left as unfinished. */
+  /** Number of steps after which runDurably() returns an unfinished result. */
   readonly maxSteps: number;
-  /** True to leave the run as unfinished when it has to wait, instead of sleeping in the engine. @default false */
+  /** True to return an unfinished result when the run has to wait, instead of sleeping in the engine. @default false */
   readonly leavesToWait?: boolean;
 }
 
-/** A run that was left at its bounds. Run its state again, in an invocation of its own. */
+/** Result of a run that reached its bounds. Continue from its state in another invocation. */
 export interface UnfinishedResult<State = RunState> {
   readonly status: 'unfinished';
   readonly state: State;
-  /** Start of the wall clock: pass it on. */
+  /** Start of the wall clock. Pass it to the next invocation. */
   readonly wallStartedAt: number;
-  /** Time to wait before that, if it was left to wait. */
+  /** Time to wait before the next invocation, if the run has to wait. */
   readonly wakeInMs?: number;
 }
 
-/** Result of a run whose work per invocation is bounded. */
+/** Result of a run with limited work per invocation. */
 export type BoundedResult<State = RunState, Output = unknown> = RunResult<State, Output> | UnfinishedResult<State>;
 
 type ContextOption<Context> = unknown extends Context ? { readonly context?: unknown } : { readonly context: Context };

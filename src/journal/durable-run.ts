@@ -1,10 +1,10 @@
-// One attempt at an execution whose journal is somebody else's.
-// Owns:     the attempt: what is read from the rows, what runs after that, and what is recorded of it.
+// One attempt at an execution on another engine's journal.
+// Owns:     the attempt: reading the rows, running from there, and recording what happens.
 // Does not: know the engine beyond its port, or keep anything between attempts.
 // D1. A recorded step is never run or judged again; the open step is entered again with its effects.
-// D2. Whatever is decided while it runs is recorded before anything builds on it.
-// D3. What the host is called with depends on rows alone.
-// D4. The list is closed by its end: later attempts read it, and record nothing.
+// D2. Every decision is recorded before anything depends on it.
+// D3. Calls to the host depend on rows alone.
+// D4. The end row closes the list: later attempts read it and record nothing.
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent } from '../events/index.ts';
 import type { IdSource, JsonObject } from '../lib/index.ts';
@@ -19,12 +19,12 @@ import type { CommitRow, JournalRow } from './journal-row.ts';
 import { Journal } from './journal.ts';
 import { RowList } from './row-list.ts';
 
-/** Longest wait that is ours; the engine's sleep costs more than it saves below that. */
+/** Longest wait in this process. For shorter waits, the engine's sleep costs more than it saves. */
 const longestOwnWaitMs = 1000;
 
 export type DurableRunOptions = DurableOptions & Partial<BoundOptions> & { readonly context?: unknown };
 
-/** Creates ids that come out the same at every attempt: they count up from each commit. */
+/** Creates ids that are the same in every attempt: they count up from each commit. */
 function createDurableIds(executionId: string, getSeq: () => number): IdSource {
   let [seq, count] = [-1, 0];
   return () => {
@@ -40,7 +40,7 @@ export class DurableRun {
   readonly #rows: FoldedRows<RunState>;
   readonly #list: RowList;
   readonly #ids: IdSource;
-  /** State of the commit that is being recorded. */
+  /** State of the commit that is being recorded now. */
   #committed: RunState | undefined;
   #isLeft = false;
   #wakeInMs: number | undefined;
@@ -67,9 +67,9 @@ export class DurableRun {
     const state = isMessageContent(begin) ? states.empty({ clock, ids }).withUserMessage(begin, { ids }) : begin;
     if (!states.is(state))
       throw new InvalidArgumentError(
-        `runDurably() needs a string, a message, a list of parts, or a state of kind "${states.kind}", not ${describeValue(state)}. Read stored data with restore() of the agent first.`,
+        `runDurably() needs a string, a message, a list of parts, or a state of kind "${states.kind}", not ${describeValue(state)}. Read stored data with agent.restore() first.`,
       );
-    // Holds: what a state is written as is JSON.
+    // Holds: the encoded form of a state is JSON.
     return [{ start: states.encode(state) as JsonObject, at: wallStartedAt ?? clock.now() }];
   }
 
@@ -84,7 +84,7 @@ export class DurableRun {
     await this.#list.append([isUnfinished ? omitUndefined({ end: 'unfinished' as const, wakeInMs }) : { end: 'rest' }]);
   }
 
-  /** Takes steps until the run ends, waits or is left. Returns the time to sleep, if it was left for that. */
+  /** Takes steps until the run ends, waits or reaches its bounds. Returns the time to sleep, if it stopped for a sleep. */
   async #runSteps(journal: Journal): Promise<number | undefined> {
     const { context, onEvent, onProblem, sessionId, stoppedBy, beforeEnd, onOutage, executionId, clock } = this.#options;
     const { engine, signal } = this.#options;
@@ -144,7 +144,7 @@ export class DurableRun {
   async #record(commit: Commit<RunState>, more: Pick<CommitRow, 'open'> = {}): Promise<void> {
     const { toNote } = this.#options;
     const { state } = commit;
-    // Holds: events are data, and their list makes JSON of them.
+    // Holds: events are data, and the list converts them to JSON.
     const events = (toNote === undefined ? commit.events : []) as unknown as readonly JsonObject[];
     const row: CommitRow = { commit: this.#rows.diff(state), events, ...(toNote !== undefined && { note: toNote(commit) }), ...more };
     this.#committed = state;

@@ -1,6 +1,6 @@
-// What the rows of one execution add up to.
-// Owns:     the state after the last commit, the effects of the open step, and how often that was tried.
-// Does not: run or record anything: the same rows give the same result at every attempt.
+// The state and open effects that the rows of one execution add up to.
+// Owns:     the state after the last commit, the effects of the open step, and the number of attempts at it.
+// Does not: run or record anything: the same rows give the same result in every attempt.
 import type { JsonObject } from '../lib/index.ts';
 import { DamagedDataError } from '../lib/index.ts';
 import type { RunState, StateType } from '../step-by-step/index.ts';
@@ -41,12 +41,12 @@ export class FoldedRows<State extends RunState> {
   get stepAttempt(): number {
     return this.#marks + 1;
   }
-  /** True if an earlier attempt ended in the open step. The first attempt after a sleep may be the engine's own way to wake up. */
+  /** True if an earlier attempt ended in the open step. The first attempt after a sleep may just be how the engine wakes up. */
   get isResumed(): boolean {
     return this.#marks > 0 && !(this.#marksSinceSleep === 1 && this.#marks === 1 && this.#effects.length === 0);
   }
 
-  /** Adds a row. `known` is the state after a commit, if it is at hand. */
+  /** Adds a row. `known` is the state after the commit, if the caller has it. */
   add(row: JournalRow, known?: State): void {
     if ('attempt' in row) this.#addMark();
     else if ('start' in row) this.#begin(this.#states.decode(row.start), row.at);
@@ -56,7 +56,7 @@ export class FoldedRows<State extends RunState> {
     else this.end = row;
   }
 
-  /** Returns the change from the state before to this one. */
+  /** Returns the change from the current state to this one. */
   diff(state: State): JsonObject {
     return this.#states.diff(this.#getState(), state);
   }
@@ -89,7 +89,7 @@ export class FoldedRows<State extends RunState> {
   }
 
   #getState(): State {
-    if (this.#state === undefined) throw new DamagedDataError('the journal', 'expected a start before other rows');
+    if (this.#state === undefined) throw new DamagedDataError('the journal', 'expected a start row before all others');
     return this.#state;
   }
 }

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import { DamagedDataError, isRecord } from '../lib/index.ts';
 import type { EffectRow } from './journal.ts';
 
-/** An attempt has started: what follows is its own, until the mark of the next one. */
+/** Start of an attempt. The rows up to the next such row belong to it. */
 interface AttemptRow {
   readonly attempt: string;
 }
@@ -19,13 +19,13 @@ interface OpenEffectRow {
   readonly effect: EffectRow;
 }
 
-/** A change of the state: a step was recorded or parked, or the host replaced the state between two steps. */
+/** A change to the state: a step was recorded or parked, or the host replaced the state between two steps. */
 export interface CommitRow {
   readonly commit: JsonObject;
-  /** Events since the commit before, numbered without a gap. Empty if the host keeps a note in their place. */
+  /** Events since the previous commit, numbered without gaps. Empty if the host stores a note instead. */
   readonly events: readonly JsonObject[];
   readonly note?: Json;
-  /** Set if the step stays open: its effects are still needed. */
+  /** Set if the step stays open, because its effects are still needed. */
   readonly open?: true;
 }
 
@@ -34,23 +34,23 @@ interface SleepRow {
   readonly sleepMs: number;
 }
 
-/** Closes the list. `unfinished`: more is to be done, in a list of its own. */
+/** Closes the list. `unfinished`: the run continues in another list. */
 export interface EndRow {
   readonly end: 'rest' | 'unfinished';
-  /** Time to wait before that. */
+  /** Time to wait before it continues. */
   readonly wakeInMs?: number;
 }
 
-/** One row of the journal of an execution. */
+/** One row in the journal of an execution. */
 export type JournalRow = AttemptRow | StartRow | OpenEffectRow | CommitRow | SleepRow | EndRow;
 
 const kinds = ['attempt', 'start', 'effect', 'commit', 'sleepMs', 'end'];
 
 const isRow = (value: unknown): value is JournalRow => isRecord(value) && kinds.some((kind) => Object.hasOwn(value, kind));
 
-/** Reads what an engine has returned for a recorded list of rows. */
+/** Reads a recorded list of rows that an engine returned. */
 export function readRows(recorded: unknown): readonly JournalRow[] {
-  // Holds: rows are of our own writing; an engine that returns something else has mixed them up with a value of somebody else.
+  // Holds: only runDurably() writes rows; an engine that returns anything else has mixed them up with another value.
   if (Array.isArray(recorded) && recorded.every(isRow)) return recorded;
-  throw new DamagedDataError('the journal', 'expected rows of runDurably(), found something else. Record nothing else while it runs');
+  throw new DamagedDataError('the journal', 'expected rows of runDurably(), found another value. Record nothing else while it runs');
 }

@@ -4,8 +4,8 @@ import type { Clock } from '../lib/index.ts';
 import type { DurableEngine } from './durable-engine.ts';
 
 /**
- * Creates an engine whose journal is a list in memory, of JSON texts: for tests, and to see what is recorded. Another engine with the same
- * list replays it.
+ * Creates an engine with an in-memory journal, a list of JSON texts. Use it in tests, and to inspect what is recorded. Another engine with
+ * the same list replays it.
  */
 export function memoryEngine(journal: string[] = [], clock: Clock = systemClock): DurableEngine {
   let place = 0;
@@ -15,7 +15,7 @@ export function memoryEngine(journal: string[] = [], clock: Clock = systemClock)
     return JSON.parse(text) as Json;
   };
   return {
-    // Holds: what is read is what was written here.
+    // Holds: this function wrote the value that it reads.
     record: async <Value extends Json>(make: () => Value) => replay(make) as Value,
     sleep: async (ms) => {
       const until = replay(() => clock.now() + ms);

@@ -1,10 +1,10 @@
 // The list of rows that an engine keeps for one execution, as one attempt sees it.
-// Owns:     the order in which rows are recorded, and the rows that are not recorded yet.
-// Does not: know what a row means; whoever opened it gets each row once, recorded before or now.
-// R1. One operation of the engine at a time, and each in the order of the list: a replay repeats them exactly.
-// R2. Rows that are added in one turn of the event loop are recorded together.
-// R3. What the owner does with a row is done before the next row is recorded, at the first attempt as in a replay.
-// R4. If the engine fails, or has given the list to another attempt, nothing more is recorded.
+// Owns:     the order in which rows are recorded, and the rows that still have to be.
+// Does not: know what a row means. Its owner gets each row once, replayed or new.
+// R1. Engine operations run one at a time, in the order of the list, so a replay repeats them exactly.
+// R2. Rows added in the same turn of the event loop are recorded together.
+// R3. The owner has handled a row before the next one is recorded, in the first attempt as in a replay.
+// R4. If the engine fails, or another attempt has taken over, nothing more is recorded.
 import type { Json } from '../lib/index.ts';
 import { aborted, nextTurn, systemIds, toCanonical, untilAborted } from '../lib/index.ts';
 import { AttemptReplacedError } from './attempt-replaced-error.ts';
@@ -13,15 +13,15 @@ import type { JournalRow } from './journal-row.ts';
 import { readRows } from './journal-row.ts';
 import { UnrecordableRowError } from './unrecordable-row-error.ts';
 
-/** Largest list of rows that is recorded at once, in bytes of JSON. Restate takes 32 MiB. */
+/** Maximum size of one recording, in bytes of JSON. Restate accepts 32 MiB. */
 const defaultMaxRowBytes = 8 * 1024 * 1024;
 
-/** Depth of a row: values of 64 levels stand inside messages, steps and states. */
+/** Maximum depth of a row: values of 64 levels are nested inside messages, steps and states. */
 const maxDepth = 512;
 
 export interface RowListOptions {
   readonly executionId: string;
-  /** Receives each row in order, before anything further is recorded. */
+  /** Receives each row in order, before the next one is recorded. */
   readonly onRow: (row: JournalRow, isReplayed: boolean) => Promise<void>;
   /** @default 8 MiB */
   readonly maxRowBytes?: number | undefined;
@@ -43,7 +43,7 @@ export class RowList {
   }
 
   /**
-   * Reads the rows of earlier attempts, then records that this one has started, with the rows that `addFirst` returns. Returns false if the
+   * Reads the rows of earlier attempts, then records the start of this one, with the rows that `addFirst` returns. Returns false if the
    * list is closed.
    */
   async open(addFirst: () => readonly JournalRow[]): Promise<boolean> {
@@ -64,7 +64,7 @@ export class RowList {
     return (this.#next ??= this.#schedule());
   }
 
-  /** Drops the effects that are not recorded yet: their step is about to be, and holds their results. */
+  /** Drops effects that are not recorded yet. Their step is about to be recorded, and contains their results. */
   dropEffects(): void {
     this.#unsent = this.#unsent.filter((row) => !('effect' in row));
   }
@@ -94,7 +94,7 @@ export class RowList {
     }
   }
 
-  /** Returns lists of rows that the engine takes, one after the other. */
+  /** Splits rows into lists that are small enough to record. */
   #split(rows: readonly JournalRow[]): readonly Json[] {
     if (rows.length === 0) return [];
     const whole = this.#measure(rows);

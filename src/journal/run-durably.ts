@@ -15,21 +15,21 @@ function checkOptions(options: DurableRunOptions): void {
   const { executionId, maxSteps = 1 }: { readonly executionId: unknown; readonly maxSteps?: unknown } = options;
   if (!isCleanText(executionId))
     throw new InvalidArgumentError(
-      `executionId must be a text that is the same at every attempt, such as the id of the workflow, not ${describeValue(executionId)}.`,
+      `executionId must be a non-empty string without NUL or lone surrogates, such as the workflow id, not ${describeValue(executionId)}. Pass the same one in every attempt.`,
     );
   if (!Number.isInteger(maxSteps) || Number(maxSteps) < 1)
     throw new InvalidArgumentError(`maxSteps must be a whole number from 1 on, not ${describeValue(maxSteps)}.`);
 }
 
-/** Runs an agent on the journal of an engine, in bounded invocations: the result may be unfinished. */
+/** Runs an agent on the journal of an engine, with limited work per invocation: the result may be unfinished. */
 export function runDurably<Given extends Orchestrator>(
   agent: Given,
   begin: MessageContent | Message | InferState<Given>,
   options: RunDurablyOptions<Given> & BoundOptions,
 ): Promise<BoundedResult<InferState<Given>, InferOutput<Given>>>;
 /**
- * Runs an agent, a chat or a collaboration on the journal of an engine. Call it again after a crash, with the same engine and the same
- * arguments: recorded steps are not taken again.
+ * Runs an agent, a chat or a collaboration on the journal of an engine. After a crash, call it again with the same engine and the same
+ * arguments: recorded steps do not run again.
  */
 export function runDurably<Given extends Orchestrator>(
   agent: Given,

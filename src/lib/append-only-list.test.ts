@@ -216,13 +216,13 @@ test('a joined list holds the items of its lists in order, and grows on its own'
   expect(right.toArray()).toEqual([2, 3]);
 });
 
-describe('A6: earlier items are read when one of them is asked for', () => {
+describe('A6: earlier items are read on demand', () => {
   const setUp = () => {
     const read = vi.fn(() => ['a', 'b', 'c']);
     return { read, list: AppendOnlyList.withEarlier({ count: 3, read }, ['d', 'e']) };
   };
 
-  test('the length, later items, appending and what was appended do not ask for them', () => {
+  test('the length, later items and appending do not read them', () => {
     const { read, list } = setUp();
     const longer = list.append('f').appendAll(['g']);
     expect([list.length, list.last, list.at(3), longer.length, longer.at(-1), longer.since(list)]).toEqual([
@@ -260,7 +260,7 @@ describe('A6: earlier items are read when one of them is asked for', () => {
     ]);
   });
 
-  test('another number of items is damage, each time they are asked for', () => {
+  test('every read fails with damaged data if the number of items is wrong', () => {
     const list = AppendOnlyList.withEarlier({ count: 2, read: () => ['a'] }, []);
     expect(() => list.toArray()).toThrow('expected 2 earlier items, found 1');
     expect(() => list.at(1)).toThrow('expected 2 earlier items, found 1');

@@ -7,14 +7,14 @@
 // A3. So a chain of appends copies nothing, and each branch off the chain copies once.
 // A4. Items to append are read to their end before anything is written: a source that throws, or that appends to this very list, does no harm.
 // A5. `toArray` is made once per version and frozen.
-// A6. Items that are read later are read at most once, all together, when one of them is asked for. Appending, the length and the later
-//     items do not ask for them.
+// A6. Deferred items are read at most once, all together, when one of them is accessed. Appending, the length and later items do not
+//     access them.
 
 import { DamagedDataError } from './damaged-data-error.ts';
 
 const emptyArray = <Item>(): Item[] => [];
 
-/** Items at the beginning of a list that are not read yet. */
+/** Deferred items at the beginning of a list. */
 export interface EarlierItems<Item> {
   readonly count: number;
   /** Reads them all. */
@@ -23,7 +23,7 @@ export interface EarlierItems<Item> {
 
 /** The earlier items of one backing array. */
 class Unread<Item> {
-  /** Number of items that are still to be read: the first ones. */
+  /** Number of items, from the first on, that are not read yet. */
   count: number;
   readonly #read: EarlierItems<Item>['read'];
 
@@ -65,7 +65,7 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
     return new AppendOnlyList(backing, backing.length);
   }
 
-  /** A list whose earlier items are read when one of them is asked for. */
+  /** A list whose earlier items are read when one of them is accessed. */
   static withEarlier<Item>(earlier: EarlierItems<Item>, later: readonly Item[]): AppendOnlyList<Item> {
     const backing = new Array<Item>(earlier.count).concat(later);
     return new AppendOnlyList(backing, backing.length, new Unread(earlier));
@@ -147,7 +147,7 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
     }
   }
 
-  /** The backing array, of which all items from this place on are read. */
+  /** The backing array, with all items from this index on already read. */
   #readFrom(place: number): Item[] {
     if (this.#unread !== undefined && place < this.#unread.count) this.#unread.readInto(this.#backing);
     return this.#backing;
@@ -164,7 +164,7 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
     return this.#backing.length === this.length ? this.#backing : this.#readFrom(0).slice(0, this.length);
   }
 
-  /** The list of an array that #extendable returned, with more items. */
+  /** Creates the list of an array that #extendable returned, with more items. */
   #extend(backing: Item[]): AppendOnlyList<Item> {
     return new AppendOnlyList(backing, backing.length, backing === this.#backing ? this.#unread : undefined);
   }

@@ -100,13 +100,13 @@ test('a cycle is refused and named', () => {
   expect(problem(cycle)).toEqual({ ok: false, path: 'self.again', problem: 'refers back to a value that contains it' });
 });
 
-test('a getter is read once, and what it gave stays', () => {
+test('a getter is read once, and its value is kept', () => {
   let reads = 0;
   const value = canonical({ inner: { get next() { return (reads += 1); } } }); // prettier-ignore
   expect([JSON.stringify(value), JSON.stringify(value), reads]).toStrictEqual(['{"inner":{"next":1}}', '{"inner":{"next":1}}', 1]);
 });
 
-test('toJSON that is no visible field is honoured, too', () => {
+test('calls toJSON even if it is not enumerable', () => {
   const hidden = Object.defineProperty({ secret: 1 }, 'toJSON', { value: () => 'shown' });
   expect(canonical({ hidden })).toStrictEqual({ hidden: 'shown' });
 });
@@ -123,7 +123,7 @@ test.each(['a', 'a\0', { b: 1 }, undefined])('a field that every object inherits
   }
 });
 
-test('bytes are refused under any prototype', () => {
+test('rejects bytes with any prototype', () => {
   expect(problem(Object.setPrototypeOf(new Uint8Array(2), Object.prototype))).toMatchObject({ ok: false, problem: /raw bytes/ });
 });
 

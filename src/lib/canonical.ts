@@ -203,13 +203,13 @@ function walkThrough(value: unknown, walk: Walk): Converted {
 
 const notCanonical = -1;
 
-// The getter of a field, without a descriptor made for each. Holds: every engine has this method, and it takes any object.
+// Finds the getter of a field without allocating a descriptor. Holds: every engine has this method, and it accepts any object.
 const { __lookupGetter__: lookUpGetter } = Object.prototype as unknown as { readonly __lookupGetter__: (key: string) => unknown };
 
 const cleanKeys = new Set<string>();
 const mostCleanKeys = 1000;
 
-// Fields have the same names again and again.
+// A cache, because the same field names occur again and again.
 function isCleanKey(key: string): boolean {
   if (cleanKeys.has(key)) return true;
   if (cleanText(key) !== key) return false;
@@ -231,7 +231,7 @@ function measureArray(source: readonly unknown[], depth: number, bytes: number):
 function measureFields(source: Fields, depth: number, bytes: number): number {
   if (Object.getPrototypeOf(source) !== Object.prototype || Object.getOwnPropertySymbols(source).length > 0) return notCanonical;
   let size = 3;
-  // Not by a list of keys: an engine reads the fields of `in` without looking each of them up.
+  // Not with Object.keys(): engines read the fields of a for…in loop without looking each of them up.
   for (const key in source) {
     if (!Object.hasOwn(source, key)) continue;
     if (lookUpGetter.call(source, key) !== undefined || !isCleanKey(key)) return notCanonical;
@@ -244,7 +244,7 @@ function measureFields(source: Fields, depth: number, bytes: number): number {
 }
 
 /**
- * Returns the most bytes that a value may take as JSON if it is canonical as it is, and surely within the limits. Most values are, and
+ * Returns an upper bound for the JSON bytes of a value that is already canonical and certainly within the limits. Most values are, and
  * this costs a fraction of a walk that can also convert.
  */
 function measure(value: unknown, depth: number, bytes: number): number {

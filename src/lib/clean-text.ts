@@ -1,6 +1,6 @@
 const longestScanned = 40;
 
-/** True if a short text has only characters that are stored as they are; false if it has others, or may have. */
+/** True if a text is short and has only characters that are stored unchanged. False means unknown. */
 function isPlainlyClean(text: string): boolean {
   if (text.length > longestScanned) return false;
   for (let index = 0; index < text.length; index += 1) {
@@ -12,7 +12,7 @@ function isPlainlyClean(text: string): boolean {
 
 /** Replaces lone surrogates and NUL with U+FFFD: neither can be stored. Text that has none is returned as it is. */
 export function cleanText(text: string): string {
-  // Names and ids are short, and every step has dozens: reading them here is faster than two calls into the engine.
+  // Names and ids are short, and every step has dozens: a loop here is faster than two calls into the engine.
   if (isPlainlyClean(text)) return text;
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;

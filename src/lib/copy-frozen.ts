@@ -9,7 +9,7 @@ const freeze: Finish = (item) => Object.freeze(item);
 type Fields = Readonly<Record<string, unknown>>;
 
 function copyFields(source: Fields, finish: Finish): Fields {
-  // A spread copies all fields at once; only those that hold something are written again.
+  // A spread copies all fields at once; only nested values are written again.
   const copy: Record<string, unknown> = { ...source };
   for (const key in copy) {
     if (!Object.hasOwn(copy, key)) continue;
@@ -80,12 +80,12 @@ function own(value: unknown): unknown {
   return isPlainObject(value) ? ownFields(value) : value;
 }
 
-/** True for plain data that is frozen and clean all the way down. Most data is by the time it is put into a message. */
+/** True for plain data that is frozen and clean at every level. Most data is, by the time it is put into a message. */
 function isOwn(value: object): boolean {
   if (!Object.isFrozen(value)) return false;
   if (Array.isArray(value)) return value.every(isOwnField);
-  // Not by a list of keys: an engine reads the fields of `in` without looking each of them up.
-  const fields = value as Fields; // Holds: any object may be asked for fields by name.
+  // Not with Object.keys(): engines read the fields of a for…in loop without looking each of them up.
+  const fields = value as Fields; // Holds: fields of any object can be read by name.
   for (const key in fields) if (Object.hasOwn(fields, key) && (cleanText(key) !== key || !isOwnField(fields[key]))) return false;
   return true;
 }

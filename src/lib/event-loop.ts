@@ -19,7 +19,7 @@ const isImmediate = (value: unknown): value is Immediate => typeof value === 'fu
 
 /** Settles in the next turn of the event loop, when everything that was ready in this one has run. */
 export function nextTurn(): Promise<void> {
-  // Node has it, and it does not wait; other hosts have timers only.
+  // setImmediate() exists in Node and does not wait; other hosts have only timers.
   const immediate: unknown = Reflect.get(globalThis, 'setImmediate');
   return new Promise((resolve) => {
     if (isImmediate(immediate)) immediate(resolve);

@@ -32,7 +32,7 @@ test('counting ids count, each source for itself', () => {
   expect([first(), first(), second()]).toEqual(['id-1', 'id-2', 'call-1']);
 });
 
-test('ids of sources that are made in the same millisecond differ', () => {
+test('id sources created in the same millisecond produce different ids', () => {
   const clock = createFakeClock();
   const sources = Array.from({ length: 20 }, () => createIdSource(clock));
   const ids = Array.from({ length: 50 }, () => sources.map((next) => next())).flat();
@@ -56,21 +56,21 @@ test('ids stay unique when the clock goes back to a millisecond that had ids', (
   expect(new Set(ids).size).toBe(200);
 });
 
-test('ids of one millisecond sort in the order of their making', () => {
+test('ids of one millisecond sort in creation order', () => {
   const next = createIdSource(createFakeClock());
   const ids = Array.from({ length: 4096 }, () => next());
   expect(ids.toSorted()).toEqual(ids);
 });
 
 // An id can be guessed from the one before it.
-test('no secret is made of ids', () => {
+test('no secret is created from ids', () => {
   const sources = globSync('src/**/*.ts').filter((file) => !file.includes('.test'));
   const secretOfIds = /(?:secret|token|password|signature|nonce)\w*\s*[=:?][^;\n]*\b(?:systemIds|ids|createIdSource)\(/i;
   expect(sources.length).toBeGreaterThan(500);
   expect(sources.filter((file) => secretOfIds.test(readFileSync(file, 'utf8')))).toEqual([]);
 });
 
-test('a secret has 256 bits of its own, none of them of a clock or a counter', () => {
+test('a secret has 256 random bits, none of them from a clock or a counter', () => {
   const secrets = Array.from({ length: 64 }, createSecret);
   for (const secret of secrets) expect(secret).toMatch(/^[\da-f]{64}$/);
   const places = Array.from({ length: 64 }, (_, place) => new Set(secrets.map((secret) => secret[place])).size);

@@ -4,11 +4,11 @@ import { systemClock } from './clock.ts';
 /** Source of ids. Each call returns a new one. */
 export type IdSource = () => string;
 
-// Chance is drawn for many ids at once.
+// Random bytes are drawn for many ids at once.
 const drawn = new Uint32Array(256);
 let next = drawn.length;
 
-/** Three hexadecimal digits of each number below 4,096: ids are made all the time. */
+/** Three hexadecimal digits of each number below 4,096. A table, because ids are created all the time. */
 let digits: readonly string[] = [];
 const countsPerTail = 4096;
 
@@ -36,9 +36,9 @@ function timeHead(atMs: number): string {
 }
 
 /**
- * Makes UUIDv7 ids: the time to the millisecond, a counter within it, and 62 random bits. They sort by the time of their making. The random
- * bits are drawn again for each millisecond and each time that the counter is used up, so an id can be guessed from its neighbour: an id is
- * unique, but never a secret.
+ * Creates UUIDv7 ids: the time in milliseconds, a counter within the millisecond, and 62 random bits. They sort by creation time. The random
+ * bits change only with the millisecond or when the counter is used up, so an id can be guessed from its neighbour: ids are unique, but
+ * they are not secrets.
  */
 export function createIdSource(clock: Clock = systemClock): IdSource {
   let [madeAt, head, tail, count] = [Number.NaN, '', '', countsPerTail];

@@ -79,7 +79,7 @@ export function readJsonObject(value: unknown, path: string): JsonObject {
 export function readArray<Item>(value: unknown, path: string, read: ReadValue<Item>): readonly Item[] {
   if (!Array.isArray(value)) throw mismatch('an array', value, path);
   const items: Item[] = [];
-  // By index, so that a hole is read as a missing item.
+  // By index, so that a hole counts as a missing item.
   for (let index = 0; index < value.length; index += 1) items.push(read(value[index], childPath(path, index)));
   return items;
 }
@@ -110,7 +110,7 @@ export class ObjectReader {
     return found === undefined || found === null ? undefined : read(found, this.#pathTo(key));
   }
 
-  // Fields that are as they must be are returned at once: the path is made for those that are not.
+  // Valid fields are returned at once; the path is built only for an error.
 
   string(key: string): string {
     const found = this.#field(key);

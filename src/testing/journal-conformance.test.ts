@@ -6,7 +6,7 @@ import type { JournalWorld } from './journal/journal-world.ts';
 
 const crashed = new Error('crashed');
 
-/** An engine in memory whose time is its own: a sleep is recorded, and over at once. */
+/** An in-memory engine whose sleeps are recorded and end at once. */
 function createWorld(change: (engine: DurableEngine) => DurableEngine = (engine) => engine): JournalWorld {
   const journals = new Map<string, string[]>();
   const toJournal = (id: string): string[] => {
@@ -31,11 +31,11 @@ function createWorld(change: (engine: DurableEngine) => DurableEngine = (engine)
   };
 }
 
-describe('an engine in memory keeps the promises of an engine', () => {
+describe('memoryEngine passes the conformance suite', () => {
   for (const { name, run } of journalConformance(createWorld())) test(name, run);
 });
 
-describe('the suite notices an engine', () => {
+describe('the suite detects an engine', () => {
   const findFailures = async (world: JournalWorld): Promise<readonly string[]> => {
     const failed: string[] = [];
     for (const { name, run } of journalConformance(world)) {
@@ -60,7 +60,7 @@ describe('the suite notices an engine', () => {
         }
       },
     };
-    expect(await findFailures(world)).toContain('comes to the same end after a crash behind any operation that was recorded');
+    expect(await findFailures(world)).toContain('reaches the same end after a crash at any operation, after it is recorded');
   });
 
   test('that changes values', async () => {

@@ -9,8 +9,8 @@ import { runningCases } from './journal/running-cases.ts';
 const cases: JournalCases = { ...crashCases, ...runningCases, ...outputCases };
 
 /**
- * Promises that an engine must keep for runDurably(). Runs have four parallel calls in a step and an async hook, because a simple run hides
- * faults of the order.
+ * Conformance cases for an engine of runDurably(). Runs have four parallel calls in a step and an async hook, because a simple run hides
+ * ordering bugs.
  */
 export function journalConformance(world: JournalWorld): readonly ConformanceCase[] {
   return Object.entries(cases).map(([name, check]) => ({ name, run: () => check(new JournalStage(world)) }));

@@ -59,7 +59,7 @@ export class ScriptedState extends RunState<ScriptedStepData> {
   }
 }
 
-// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+// Outside the class: a static field runs code, so bundlers would keep the class even if nothing uses it.
 const codec: StateCodec<ScriptedState> = createStateCodec<ScriptedState, ScriptedStepData>({
   kind: 'scripted-state',
   step: {

@@ -82,7 +82,7 @@ export function finishStep(step: ToolUseStep, executions: readonly ToolExecution
   return {
     ...step,
     executions: inOrder,
-    // Not by spreading, which leaves room for more in an array that is kept.
+    // No spread, because the stored array would then reserve room for more items.
     outputMessages: step.outputMessages.concat(toResultMessages(step, inOrder, ids)),
     errors: failures.length === 0 ? step.errors : [...step.errors, ...failures],
     stepType: failures.length === 0 && step.errors.length === 0 ? StepType.ToolExecution : StepType.Error,

@@ -156,7 +156,7 @@ async function applyAfterToolHooks(
   return { ...emitCompleted({ setup, turn, step }, shown.execution), failures: shown.failures };
 }
 
-/** Emits the end of a call. Nobody who hears of it can change what is recorded. */
+/** Emits the end of a call. Listeners cannot change what is recorded. */
 export function emitCompleted({ setup, turn }: Work, execution: ToolExecution): CallResults {
   freezeExecution(execution);
   turn.scope.events.emit((header) => new ToolCallCompleted(header, setup.name, execution));

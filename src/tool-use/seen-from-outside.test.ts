@@ -1,4 +1,4 @@
-// What an engine and listeners may rely on, whatever is done to make a step fast.
+// Guarantees for engines and listeners that every optimization of a step must keep.
 import { describe, expect, test } from 'vitest';
 import type { EffectResult, Effects } from '../effects/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
@@ -64,7 +64,7 @@ describe.each(counts)('an engine that wraps the effects of steps with %i calls',
     expect(model.calls).toHaveLength(3);
   });
 
-  test('may answer in place of the work, and the run continues with its answers', async () => {
+  test('can answer instead of running the work, and the run continues with its answers', async () => {
     const journal = new Map<string, unknown>();
     const recorded = setUp(calls);
     const recording = (direct: Effects): Effects => ({
@@ -115,7 +115,7 @@ function spoil(value: unknown, reached = new Set<unknown>()): void {
   Reflect.set(value, 0, 'spoilt');
 }
 
-describe('a listener that changes all it can reach of an event', () => {
+describe('a listener that tries to change everything in an event', () => {
   test.each(counts)('does not change what is recorded of steps with %i calls', async (calls) => {
     const quiet = setUp(calls);
     const expected = await quiet.orchestrator.run(quiet.start);

@@ -1,4 +1,4 @@
-// The work of a call whose tool is a run of its own. Tools of this kind bring it, so that bundles without them do not contain it.
+// Runs a call whose tool is a run of its own. Such tools import this file, so bundles without them do not contain it.
 import { classifyError } from '../errors/index.ts';
 import { reportSafely } from '../events/index.ts';
 import type { IdSource } from '../lib/index.ts';

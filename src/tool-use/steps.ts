@@ -47,7 +47,7 @@ export function createStep(
     errors,
     hasToolCalls,
     stepType: errors.length > 0 ? StepType.Error : hasToolCalls ? StepType.ToolExecution : StepType.FinalResponse,
-    // A copy, because a list that grew has room for more, and this one is kept.
+    // A copy, because a list that grew reserves room for more items, and this one is stored.
     toolCalls: calls.slice(),
     executions: noExecutions,
     usage,
@@ -55,7 +55,7 @@ export function createStep(
     finishReason,
   };
   const isUsual = model !== undefined && finishReason !== undefined && cost === undefined && fallbacks === undefined;
-  // Holds: no field of a usual step is undefined. Written in one go, it takes the least room.
+  // Holds: no field of a usual step is undefined. A single literal takes the least memory.
   return isUsual ? (step as ToolUseStep) : omitUndefined({ ...step, cost, fallbacks });
 }
 

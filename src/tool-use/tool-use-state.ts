@@ -48,7 +48,7 @@ export class ToolUseState extends RunState<ToolUseStep> {
   }
 }
 
-// Outside of the class: a static field is code that runs, and bundlers would keep the class for it.
+// Outside the class: a static field runs code, so bundlers would keep the class even if nothing uses it.
 const codec: StateCodec<ToolUseState> = createStateCodec<ToolUseState, ToolUseStep>({
   kind: 'tool-use-state',
   step: stepCodec,

@@ -42,7 +42,7 @@ function setUp(baseMs = hour): { readonly agent: Agent; readonly lines: readonly
 const toRows = (journal: readonly string[]): readonly JournalRow[] =>
   journal.flatMap((batch) => [JSON.parse(batch) as JournalRow[] | number].flat().filter((row) => typeof row === 'object'));
 
-/** Sleeps in no time, as an engine does whose hours are not ours. */
+/** Makes the sleeps of an engine end at once. */
 const sleepAtOnce = (engine: DurableEngine, slept: number[] = []): DurableEngine => ({
   ...engine,
   sleep: (ms) => engine.record(() => ms).then((recorded) => void slept.push(recorded)),
@@ -57,7 +57,7 @@ async function whileAdvancing<Value>(work: Promise<Value>, clock: FakeClock): Pr
 }
 
 describe('a wait before a retry', () => {
-  test('of an hour is the sleep of the engine, and is not waited for again', async () => {
+  test('of an hour is one sleep of the engine', async () => {
     const { agent, clock } = setUp();
     const [journal, slept]: [string[], number[]] = [[], []];
     const result = await runDurably(agent, 'Go.', { engine: sleepAtOnce(memoryEngine(journal), slept), executionId: 'e1' });
@@ -66,7 +66,7 @@ describe('a wait before a retry', () => {
     expect(toRows(journal).filter((row) => 'sleepMs' in row)).toStrictEqual([{ sleepMs: hour }]);
   });
 
-  test('that an attempt was killed in is slept by the next one, once', async () => {
+  test('is slept once by the next attempt if a kill interrupted it', async () => {
     const { agent } = setUp();
     const [journal, slept]: [string[], number[]] = [[], []];
     const killed = new Promise<void>((resolve) => {
@@ -76,11 +76,11 @@ describe('a wait before a retry', () => {
     await killed;
     const result = await runDurably(agent, 'Go.', { engine: sleepAtOnce(memoryEngine(journal), slept), executionId: 'e1' });
     expect([result.text, result.state.stepCount, slept]).toStrictEqual(['Done.', 3, [hour]]);
-    // To wake up is not to have crashed.
+    // Waking up does not count as a crash.
     expect(result.state.steps.at(-1)?.resumed).toBeUndefined();
   });
 
-  test('of less than a second is ours', async () => {
+  test('of less than a second happens in the process', async () => {
     const { agent, clock } = setUp(900);
     const slept: number[] = [];
     const running = runDurably(agent, 'Go.', { engine: sleepAtOnce(memoryEngine(), slept), executionId: 'e1' });
@@ -97,7 +97,7 @@ describe('a wait before a retry', () => {
 });
 
 describe('between two steps', () => {
-  test('the host may replace the state, which is recorded: a replay does not ask again', async () => {
+  test('the host can replace the state; the change is recorded, and a replay does not ask again', async () => {
     const { agent } = setUp(1);
     const journal: string[] = [];
     let asked = 0;
@@ -117,7 +117,7 @@ describe('between two steps', () => {
     expect([again.state.metadata, asked]).toStrictEqual([{ told: true }, before]);
   });
 
-  test('a note is kept in place of the events', async () => {
+  test('a note is stored instead of the events', async () => {
     const { agent } = setUp();
     const notes: unknown[] = [];
     await runDurably(agent, 'Go.', {
@@ -131,7 +131,7 @@ describe('between two steps', () => {
 });
 
 describe('an attempt that is over', () => {
-  test('is abandoned when the engine says so: what runs is interrupted, and nothing more is recorded', async () => {
+  test('interrupts running calls and records nothing more when the engine ends it', async () => {
     const { agent, lines } = setUp();
     const journal: string[] = [];
     const ended = new AbortController();
@@ -154,7 +154,7 @@ describe('an attempt that is over', () => {
     expect([result.text, new Set(once).size]).toStrictEqual(['Done.', once.length]);
   });
 
-  test('notices that another one records rows', async () => {
+  test('detects that another attempt records rows', async () => {
     const { agent } = setUp();
     const journal: string[] = [];
     const engine = memoryEngine(journal);
@@ -171,7 +171,7 @@ describe('an attempt that is over', () => {
     await expect(running).rejects.toMatchObject({ code: 'attempt-replaced' });
   });
 
-  test('is over when the host cannot take a commit', async () => {
+  test('ends if onCommit rejects', async () => {
     const { agent } = setUp();
     const onCommit = (): void => {
       throw new Error('no room');
@@ -180,7 +180,7 @@ describe('an attempt that is over', () => {
   });
 });
 
-test('a journal with values of somebody else is refused', async () => {
+test('rejects a journal with values that runDurably() did not write', async () => {
   const { agent } = setUp();
   await expect(runDurably(agent, 'Go.', { engine: memoryEngine(['42']), executionId: 'e1' })).rejects.toThrow(
     'Record nothing else while it runs',

@@ -1,2 +1,2 @@
-// The same property as beside it, on a thousand plans.
+// The property of run-durably.properties.test.ts, on a thousand plans.
 import './run-durably.properties.test.ts';

@@ -1,4 +1,4 @@
-// Over many plans of calls and kills: the same end, nothing twice, no gap.
+// Over many plans of calls and kills: the same end, without repeated calls or gaps.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Kill, KillableProcess } from '../support/killable-process.ts';
@@ -15,7 +15,7 @@ const kills: fc.Arbitrary<Kill[]> = fc.array(fc.record({ at: fc.integer({ min: 0
   maxLength: 4,
 });
 
-test('an execution comes to the same end, whatever its calls are and whenever its processes are killed', async () => {
+test('an execution reaches the same end, whatever its calls are and whenever its processes are killed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(calls, { minLength: 1, maxLength: 4 }), kills, async (steps, planned) => {
       const create = (process: KillableProcess) =>

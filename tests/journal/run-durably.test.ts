@@ -42,14 +42,14 @@ test('takes each step once and records it as rows', async () => {
   expect(kinds.filter((kind) => kind === 'commit')).toHaveLength(4);
 });
 
-test('rows of one turn of the event loop are recorded together, and effects of a step that commits are not recorded', async () => {
+test('records rows of the same event-loop turn together, and drops unrecorded effects of a step that commits', async () => {
   const { journal } = await runThroughKills(createDesk, []);
   expect(journal.length).toBeLessThan(toRows(journal).length * 0.8);
   // Each of three steps has an answer, three intents and four results; the last step has an answer.
   expect(listKinds(journal).filter((kind) => kind === 'effect').length).toBeLessThan(3 * 8 + 1);
 });
 
-test('a list that is closed is read, and nothing runs or is recorded', async () => {
+test('reads a closed list without running or recording anything', async () => {
   const { journal, result } = await runThroughKills(createDesk, []);
   const copy = [...journal];
   const lines: string[] = [];
@@ -89,7 +89,7 @@ const kinds: readonly (readonly [kind: string, create: (process: KillableProcess
   ],
 ];
 
-test.each(kinds)('%s comes to the same end after a kill at every list of rows: nothing twice, no gap', async (_, create, least) => {
+test.each(kinds)('%s reaches the same end after a kill at every recording, without repeated calls or gaps', async (_, create, least) => {
   const plain = await runThroughKills(create, []);
   const wanted = [plain.result.status, plain.result.text, plain.result.state.stepCount];
   expect(plain.result.state.stepCount).toBeGreaterThanOrEqual(least);
@@ -103,7 +103,7 @@ test.each(kinds)('%s comes to the same end after a kill at every list of rows: n
     }
 });
 
-test('is left at its bound, and continues in a list of its own with the same clock', async () => {
+test('returns unfinished at maxSteps, and continues in another list with the same wall clock', async () => {
   const lines: string[] = [];
   const agent = createDesk(new KillableProcess(lines));
   const clock = createFakeClock(1000);
@@ -118,12 +118,12 @@ test('is left at its bound, and continues in a list of its own with the same clo
   expect([wallStartedAt, new Set(lines).size]).toStrictEqual([1000, 12]);
 });
 
-test('says what it needs', async () => {
+test('names the options and arguments that are wrong', async () => {
   const agent = createAgent({ id: 'desk', model: createModel(0), ports });
   const engine = memoryEngine();
   const run = (begin: unknown, options: object) => runDurably(agent, begin as never, { engine, executionId: 'e1', ...options });
   await expect(run('Go.', { executionID: 'e2' })).rejects.toThrow('Did you mean "executionId"?');
-  await expect(run('Go.', { executionId: '' })).rejects.toThrow('executionId must be a text that is the same at every attempt');
+  await expect(run('Go.', { executionId: '' })).rejects.toThrow('executionId must be a non-empty string');
   await expect(run('Go.', { maxSteps: 0 })).rejects.toThrow('maxSteps must be a whole number from 1 on');
   await expect(run(agent.states.encode(agent.states.empty()), {})).rejects.toThrow(InvalidArgumentError);
 });

@@ -49,7 +49,7 @@ async function readSnapshot(store: SessionStore): Promise<string> {
   return entry.body;
 }
 
-test('a long session is stored in lines, opens as the same session, and goes on', async () => {
+test('a long session is stored in lines, opens unchanged, and can continue', async () => {
   const first = start();
   await first.runtime.create({ id: 's' }, { by: ann });
   await first.runtime.send('s', 'Read the book.', { by: ann });
@@ -69,7 +69,7 @@ test('a long session is stored in lines, opens as the same session, and goes on'
   await second.runtime.drain();
 });
 
-test('a message is erased from the lines of a snapshot too', async () => {
+test('erasing a message also removes it from the lines of a snapshot', async () => {
   const first = start();
   await first.runtime.create({ id: 's' }, { by: ann });
   await first.runtime.send('s', 'Read the book.', { by: ann });

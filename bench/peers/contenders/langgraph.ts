@@ -88,7 +88,7 @@ class BenchModel extends BaseChatModel {
 
 /** Sets up the agent. A conversation is stored with the serializer of its checkpoints. */
 export function setUp(script: Script): Subject {
-  // By default pieces are passed on in the background, and a model without a network ends before the last third has arrived.
+  // By default, pieces are passed on in the background, and a model without a network ends before the last third has arrived.
   if (script.streams) process.env['LANGCHAIN_CALLBACKS_BACKGROUND'] = 'false';
   const agent = createReactAgent({
     llm: new BenchModel(script),

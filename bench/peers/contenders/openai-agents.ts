@@ -1,4 +1,4 @@
-// OpenAI Agents. Tracing stays on, as it is by default; only the network behind it is left out.
+// OpenAI Agents. Tracing is on, as by default, but its exporter sends nothing.
 import type { Model, ModelRequest, ModelResponse, StreamEvent } from '@openai/agents';
 import { Agent, BatchTraceProcessor, run, RunState, setTraceProcessors, tool, Usage } from '@openai/agents';
 import type { Script, Subject } from '../contender.ts';

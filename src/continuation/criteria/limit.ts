@@ -102,9 +102,9 @@ export abstract class LimitCriterion<State> extends BuiltInCriterion<State> {
   /** Describes the numbers. */
   protected abstract describe(reading: LimitReading): LimitText;
 
-  // Below the limit, which is where most steps are, only the numbers are kept.
+  // Most steps are below the limit, and keep only the numbers.
   override judge(state: State, findings: Findings): ContinuationEvaluation | DeferredEvaluation {
-    // Of a class that explains in its own way, the explanation counts.
+    // A subclass that overrides explain() is asked for its explanation.
     if (this.explain !== LimitCriterion.prototype.explain) return this.explain(state, findings);
     const reading = this.read(state, findings);
     const isPlain = reading.used < reading.max && this.#readGrants(state) === undefined;

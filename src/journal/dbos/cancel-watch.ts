@@ -1,8 +1,8 @@
-// Notices workflows that were cancelled while they run here.
-// Owns:     the list of workflows to look for, and one timer for all of them.
-// Does not: record anything: it asks outside of all workflows, because a question inside one is a step of it.
-// W1. One question at a time, for all workflows of the process, and none if there are no workflows.
-// W2. A workflow that has ended, or that the database does not know, is not looked for any more.
+// Detects workflows that are cancelled while they run in this process.
+// Owns:     the list of watched workflows, and one timer for all of them.
+// Does not: record anything. It queries outside of all workflows, because a query inside a workflow is recorded as a step.
+// W1. One query at a time for all workflows of the process, and none if there are no workflows.
+// W2. A workflow that has ended, or that the database does not know, is no longer watched.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DbosApi } from './dbos-api.ts';
 
@@ -33,11 +33,11 @@ function schedule(dbos: DbosApi): void {
     isPolling = false;
     if (watched.size > 0) schedule(dbos);
   };
-  // A question that fails is asked again: the database may be back by then.
+  // A failed query is repeated: the database may be back by then.
   setTimeout(() => void poll(dbos).then(again, again), pollMs).unref();
 }
 
-/** Returns a signal that aborts soon after the workflow was cancelled. */
+/** Returns a signal that aborts soon after the workflow is cancelled. */
 export function watchForCancel(dbos: DbosApi, workflowId: string): AbortSignal {
   const abort = new AbortController();
   watched.set(workflowId, (watched.get(workflowId) ?? new Set()).add(abort));

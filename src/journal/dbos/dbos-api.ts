@@ -1,4 +1,4 @@
-/** The part of `DBOS` from `@dbos-inc/dbos-sdk` that is needed. */
+/** The part of `DBOS` from `@dbos-inc/dbos-sdk` that dbosEngine() uses. */
 export interface DbosApi {
   readonly workflowID: string | undefined;
   runStep<Value>(step: () => Promise<Value>, config?: { readonly name?: string }): Promise<Value>;

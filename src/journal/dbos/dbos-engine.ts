@@ -5,25 +5,25 @@ import type { DurableEngine } from '../index.ts';
 import { watchForCancel } from './cancel-watch.ts';
 import type { DbosApi } from './dbos-api.ts';
 
-/** Name of the steps that hold rows. DBOS compares it when it replays a workflow, so that it never changes. */
+/** Name of the steps that store rows. It must never change: DBOS compares it when it replays a workflow. */
 const stepName = 'stepline';
 
 /**
- * Creates an engine for runDurably() from the workflow that calls it. Each list of rows is a step of the workflow. A workflow that is
- * cancelled interrupts the model and the tools within a second.
+ * Creates an engine for runDurably() inside a DBOS workflow. Each recording is a step of the workflow. Cancelling the workflow interrupts
+ * the model and the tools within a second.
  */
 export function dbosEngine(dbos: DbosApi): DurableEngine {
   const { workflowID } = dbos;
   if (workflowID === undefined)
     throw new InvalidArgumentError(
-      'dbosEngine() must be called in a DBOS workflow. Call it in a function that DBOS.registerWorkflow() returned.',
+      'dbosEngine() must be called in a DBOS workflow. Call it inside the function that you pass to DBOS.registerWorkflow().',
     );
-  // Rows are recorded from wherever they come; DBOS finds its workflow by the context of the call.
+  // Rows can be recorded from any async context, but DBOS finds the workflow by the context of the call.
   const runInside = AsyncLocalStorage.snapshot();
   return {
-    // As text: DBOS need not take it apart, and JSON changes nothing in it.
+    // Stored as text: DBOS does not have to serialize it, and JSON does not change it.
     record: async <Value extends Json>(make: () => Value): Promise<Value> =>
-      // Holds: what is read is what was written here.
+      // Holds: this function wrote the value that it reads.
       JSON.parse(await runInside(() => dbos.runStep(async () => JSON.stringify(make()), { name: stepName }))) as Value,
     sleep: (ms) => runInside(() => dbos.sleepms(ms)),
     ended: watchForCancel(dbos, workflowID),

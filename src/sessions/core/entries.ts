@@ -67,7 +67,7 @@ export function readBody(text: string): EntryBody {
   return split === undefined ? body.raw : { ...body.raw, state: { written: body.raw['state'], lines: split.lines } };
 }
 
-/** Writes a body. A state in lines is written as it is, so that a body has lines too. */
+/** Writes a body. A state in lines is written unchanged, so the body has lines too. */
 export function writeBody({ state, ...rest }: EntryBody): string {
   const text = JSON.stringify(rest);
   if (state === undefined) return text;

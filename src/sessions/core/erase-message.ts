@@ -48,7 +48,7 @@ export function eraseMessage(sessionId: string, entries: readonly LogEntry[], me
     return entries.flatMap((entry, index) => {
       const body = writeText(found.erase(stored[index]?.body ?? null));
       const events = entry.events === undefined ? undefined : writeText(found.erase(stored[index]?.events ?? null));
-      // A body in lines is written without them: what counts is whether anything was erased.
+      // A body in lines is rewritten without lines, so compare the content to see whether anything was erased.
       const isSame = (body === entry.body || body === writeText(stored[index]?.body ?? null)) && events === entry.events;
       return isSame ? [] : [{ n: entry.n, body, ...(events !== undefined && { events }) }];
     });

@@ -1,6 +1,6 @@
 // The copy of sessions that readers use.
-// Owns:     how reports of turns become writes of a store.
-// D1. A report that comes again changes nothing; reports of one session come in their order.
+// Owns:     turning the reports of turns into writes to a store.
+// D1. A repeated report changes nothing. Reports of one session arrive in order.
 import { SteplineError } from '../../lib/index.ts';
 import type { SessionStore } from '../index.ts';
 import type { TurnChange } from './protocol.ts';
@@ -63,7 +63,7 @@ export async function applyChanges(store: SessionStore, sessionId: string, chang
         break;
       } catch (error) {
         if (isDeleted(error)) break;
-        // Another worker was noted as the holder meanwhile.
+        // Another worker has become the holder in the meantime.
         if (!isFenced(error)) throw error;
       }
     }

@@ -1,17 +1,17 @@
-// The worker that the copy names as the one that runs sessions.
+// The worker that the copy names as the one running sessions.
 import type { SessionStore, StoreHolder } from '../index.ts';
 import type { WorkerSign } from './protocol.ts';
 
-/** Time without a sign after which another worker is named. */
+/** Time without a heartbeat after which another worker is named. */
 const silenceMs = 5000;
 
 interface KnownSigns {
   readonly now: number;
-  /** Times of the last signs, by worker. */
+  /** Times of the last heartbeats, by worker. */
   readonly signs: Readonly<Record<string, number>>;
 }
 
-/** Notes a sign of life. Several workers run sessions; one of them is named for those who ask. */
+/** Records a heartbeat. Several workers run sessions; the copy names one of them. */
 export async function noteWorker(list: SessionStore, sign: WorkerSign, { now, signs }: KnownSigns): Promise<void> {
   const { isLeaving = false, since, id, ...identity } = sign;
   const { epoch, holder } = await list.readClaim();

@@ -1,8 +1,8 @@
 // The services of the desk.
-// Owns:     accepting actions, the copy for readers, and what workers have to hear.
+// Owns:     accepting actions, the copy for readers, and notifications for workers.
 // Does not: run sessions.
-// B1. An action is accepted whether or not a worker lives: its turn waits in the server.
-// B2. What a handler sends follows from what it has recorded.
+// B1. Actions are accepted even if no worker is running: their turn waits in the server.
+// B2. The messages that a handler sends depend only on what it has recorded.
 import type { Context, EndpointOptions, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
 import { handlers, object, service, TimeoutError } from '@restatedev/restate-sdk';
 import { SteplineError } from '../../lib/index.ts';
@@ -13,13 +13,13 @@ import { noteWorker } from './desk-holder.ts';
 import type { BellCall, EntryRange, PostReply, PostRequest, ServiceNames, TurnInput, TurnReport, WorkerSign } from './protocol.ts';
 import { handlerOptions } from './handler-options.ts';
 
-/** Time that a worker waits at its bell. */
+/** Time for which a worker listens to its bell per call. */
 const listenMs = 20_000;
 
-/** Calls that a bell keeps for a worker that does not listen. */
+/** Maximum number of calls that a bell stores for a worker that is not listening. */
 const maxCalls = 200;
 
-/** Time after which a worker that gave no sign is forgotten. */
+/** Time without a heartbeat after which a worker is forgotten. */
 const forgetMs = 60_000;
 
 type Send<Body> = (ctx: unknown, body: Body) => Promise<unknown>;
@@ -30,7 +30,7 @@ const sendTurn = (ctx: ObjectContext, { session }: ServiceNames, input: TurnInpu
 const ring = (ctx: Context, { bell, worker }: Pick<ServiceNames, 'bell'> & { readonly worker: string }, calls: readonly BellCall[]): void =>
   void ctx.objectSendClient<{ ring: Send<readonly BellCall[]> }>({ name: bell }, worker).ring(calls);
 
-/** The findings of posting a mail. */
+/** Result of posting a mail. */
 type Posted = { readonly mail: Mail; readonly holds: readonly string[] } | { readonly error: ReturnType<typeof toWire> };
 
 async function post(list: SessionStore, mail: PostRequest): Promise<Posted> {
@@ -38,7 +38,7 @@ async function post(list: SessionStore, mail: PostRequest): Promise<Posted> {
     const posted = await list.post(mail);
     return { mail: posted, holds: (await list.readHolds()).map(({ id }) => id) };
   } catch (error) {
-    // A store that fails is tried again; everything else is a refusal.
+    // A failing store is retried; any other error is a refusal.
     if (!SteplineError.is(error) || error.code === 'store-unavailable') throw error;
     return { error: toWire(error) };
   }
@@ -53,7 +53,7 @@ function createDesk(names: ServiceNames, list: SessionStore) {
     handlers: {
       post: async (ctx: ObjectContext, request: PostRequest): Promise<PostReply> => {
         const [answeredBy, worker] = await Promise.all([ctx.get<number>(toRequestKey(request.requestId)), ctx.get<string>('worker')]);
-        // Applied long ago: whoever asks finds its entry in the log.
+        // Applied long ago: the caller finds its entry in the log.
         if (answeredBy !== null) return { mail: { ...request, num: 0 } };
         const posted = await ctx.run('post', () => post(list, request));
         if ('error' in posted) return posted;
@@ -74,7 +74,7 @@ function createDesk(names: ServiceNames, list: SessionStore) {
         if (worker === undefined) ctx.clear('worker');
         else if (worker !== before) {
           ctx.set('worker', worker);
-          // Mails that came before the desk knew whom to tell.
+          // Mails that arrived before the desk knew which worker to notify.
           const mails = await ctx.run('waiting', () => list.readMail({ sessionId: ctx.key, isWaiting: true }));
           if (mails.length > 0)
             ring(
@@ -99,7 +99,7 @@ function createDesk(names: ServiceNames, list: SessionStore) {
   });
 }
 
-/** Objects that keep what their workers have not heard yet. */
+/** Objects that store the calls that their workers have not received yet. */
 function createBell(names: ServiceNames) {
   return object({
     name: names.bell,
@@ -115,7 +115,7 @@ function createBell(names: ServiceNames) {
         ctx.resolveAwakeable(waiting, all);
         ctx.clearAll();
       },
-      /** Returns the calls that were missed; if there are none, the listener is told of the next one. */
+      /** Returns the missed calls. If there are none, the listener is notified of the next one. */
       arm: async (ctx: ObjectContext, listener: string): Promise<readonly BellCall[]> => {
         const calls = (await ctx.get<readonly BellCall[]>('calls')) ?? [];
         if (calls.length === 0) ctx.set('listener', listener);
@@ -164,7 +164,7 @@ function createOffice(names: ServiceNames, list: SessionStore) {
         ctx.set('workers', Object.fromEntries(alive));
         await noteWorker(list, sign, { now, signs: known });
       },
-      /** Tells all workers that holds have changed. */
+      /** Notifies all workers that holds have changed. */
       ringAll: async (ctx: ObjectContext): Promise<void> => {
         const known = (await ctx.get<KnownWorkers>('workers')) ?? {};
         for (const worker of Object.keys(known)) ring(ctx, { ...names, worker }, [{ type: 'holds' }]);

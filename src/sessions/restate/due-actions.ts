@@ -1,7 +1,7 @@
-// Waits of a session whose time has come.
+// Waits of a session that are due.
 import type { ActionRequest, Actor, ExpiryOptions, LiveSession } from '../index.ts';
 
-/** An action that nobody has to ask for. */
+/** An action that the runtime takes by itself. */
 export interface DueAction {
   readonly request: ActionRequest;
   readonly by: Actor;
@@ -10,7 +10,7 @@ export interface DueAction {
 const expiry: Actor = { id: 'expiry', kind: 'system' };
 const outage: Actor = { id: 'outage', kind: 'system' };
 
-/** Finds approvals that have expired, and providers that are to be tried again. */
+/** Finds approvals that have expired, and providers that are due for a retry. */
 export async function findDueActions(
   session: LiveSession,
   approvals: ExpiryOptions | undefined,

@@ -4,8 +4,8 @@ import type { ObjectOptions } from '@restatedev/restate-sdk';
 const longMs = 3_600_000;
 
 /**
- * Options of all handlers. Nothing is retained after the end of an invocation: the session has it all, and what is erased there must not
- * stay elsewhere. Retries are quick, because a worker that takes the place of another one is there at once.
+ * Options of all handlers. Nothing is retained after an invocation ends: the session has everything, and data erased there must not remain
+ * elsewhere. Retries are quick, because another worker can take over at once.
  */
 export const handlerOptions: Pick<
   ObjectOptions,

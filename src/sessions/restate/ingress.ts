@@ -2,7 +2,7 @@
 import { isRecord, SteplineError, systemClock } from '../../lib/index.ts';
 import { IngressError } from './ingress-error.ts';
 
-/** A handler to ask. */
+/** Address of a handler. */
 export interface HandlerAddress {
   readonly service: string;
   /** Key of the object; absent for services without one. */
@@ -12,15 +12,15 @@ export interface HandlerAddress {
 
 export interface IngressOptions {
   readonly url: string;
-  /** Headers of every request, such as those that a proxy asks for. */
+  /** Headers to send with every request, such as those that a proxy requires. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @default the global one */
   readonly fetch?: typeof fetch;
 }
 
-/** Asks handlers, and waits for their answers. */
+/** Calls handlers and waits for their responses. */
 export interface Ingress {
-  /** `signal` ends the wait, not what was asked for. */
+  /** Calls a handler. `signal` ends the wait; the call itself continues. */
   readonly call: <Answer>(address: HandlerAddress, body: unknown, signal?: AbortSignal) => Promise<Answer>;
 }
 
@@ -49,8 +49,8 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   });
 
 /**
- * Opens an ingress. A server that cannot be reached is asked again for as long as the caller waits, up to `patienceMs`: every handler that
- * is asked this way may be asked twice.
+ * Opens an ingress. While the server cannot be reached, a call is retried until the caller stops waiting, at most for `patienceMs`. Every
+ * handler that is called this way must tolerate being called twice.
  */
 export function openIngress({ url, headers = {}, fetch: send = fetch }: IngressOptions, patienceMs = 30_000): Ingress {
   const base = url.endsWith('/') ? url : `${url}/`;

@@ -1,4 +1,4 @@
-// What the services say to each other.
+// Messages between the services.
 // Owns:     the names of the services, and the shape of every message between them.
 // Does not: know how a message is handled.
 import type { ProcessIdentity } from '../../lib/index.ts';
@@ -11,11 +11,11 @@ export interface ServiceNames {
   readonly session: string;
   /** One object per session: its mails, and the copy for readers. */
   readonly desk: string;
-  /** One object per worker: what it has to hear while it works. */
+  /** One object per worker: notifications that it receives while it works. */
   readonly bell: string;
   /** Waits for a bell. */
   readonly porter: string;
-  /** One object: which workers there are. */
+  /** One object: the list of workers. */
   readonly office: string;
 }
 
@@ -30,14 +30,14 @@ export const toServiceNames = (prefix: string): ServiceNames => ({
   office: `${prefix}Office`,
 });
 
-/** The reason for a turn. Without a mail, the session continues where it was left. */
+/** The reason for a turn. Without a mail, the session continues where it stopped. */
 export interface TurnInput {
   readonly mail?: Mail;
   /** Ids of the holds that the desk knew of. */
   readonly holds?: readonly string[];
 }
 
-/** A change of a session: the unit that is recorded, kept, and reported to the desk. */
+/** A change to a session: the unit that is recorded, stored and reported to the desk. */
 export type TurnChange =
   | ({ readonly type: 'write' } & Omit<SessionWrite, 'sessionId' | 'epoch'>)
   | ({ readonly type: 'rewrite' } & Omit<SessionRewrite, 'sessionId' | 'epoch'>)
@@ -47,7 +47,7 @@ export type TurnChange =
 /** Changes on their way to the desk. */
 export interface TurnReport {
   readonly changes: readonly TurnChange[];
-  /** The worker that has the session; absent once its turn has ended. */
+  /** The worker that runs the session; absent once its turn has ended. */
   readonly worker?: string;
 }
 
@@ -56,20 +56,20 @@ export type PostReply = { readonly mail: Mail } | { readonly error: JsonObject }
 
 export type PostRequest = NewMail;
 
-/** Something a worker has to hear. */
+/** A notification for a worker. */
 export type BellCall = { readonly type: 'mail'; readonly mail: Mail } | { readonly type: 'holds' };
 
-/** Sign of life of a worker. */
+/** Heartbeat of a worker. */
 export interface WorkerSign extends ProcessIdentity {
   readonly id: string;
   readonly name?: string;
   /** Time at which it started. */
   readonly since: number;
-  /** True if it is about to leave. */
+  /** True if it is shutting down. */
   readonly isLeaving?: boolean;
 }
 
-/** Range of entries that a worker asks the desk for. */
+/** Range of entries that a worker requests from the desk. */
 export interface EntryRange {
   readonly from: number;
   readonly to: number;

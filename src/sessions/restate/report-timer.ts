@@ -1,17 +1,17 @@
-// When the desk is told what a turn has done.
-// G1. What somebody may wait for is told at once; steps are told a few times a second; everything is told at the end.
-// G2. A worker with many sessions tells less often of each: all of them together report steps at most fifty times a second.
+// The times at which a turn reports to the desk.
+// G1. Changes that somebody may be waiting for are reported at once, steps a few times a second, and everything at the end.
+// G2. A worker with many sessions reports each of them less often: together they report steps at most fifty times a second.
 import type { Clock } from '../../lib/index.ts';
 import type { TurnChange } from './protocol.ts';
 import type { SessionImage } from './session-image.ts';
 
-/** Time after which the desk knows at the latest who has a session. */
+/** Maximum time until the desk knows which worker runs a session. */
 const firstMs = 20;
 
 /** Time between two reports of steps. */
 const laterMs = 200;
 
-/** Time between two reports of steps of all sessions of a worker. */
+/** Minimum time between two reports of steps, over all sessions of a worker. */
 const eachMs = 20;
 
 export class ReportTimer {
@@ -36,7 +36,7 @@ export class ReportTimer {
     return this.#dueAt !== undefined && this.#dueAt <= this.#clock.monotonic();
   }
 
-  /** True if somebody may wait for these changes. Those that end the turn are reported with its end. */
+  /** True if somebody may be waiting for these changes. Changes that end the turn are reported with its end. */
   isUrgent(changes: readonly TurnChange[]): boolean {
     return changes.some((change) => {
       if (change.type !== 'write') return true;

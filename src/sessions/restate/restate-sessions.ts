@@ -1,5 +1,5 @@
 // Sessions on Restate, for applications.
-// Owns:     how actions get to the desk.
+// Owns:     sending actions to the desk.
 // Does not: read from the server: everything is read from the copy that the desk keeps.
 import { readJsonObject } from '../../lib/index.ts';
 import type { InferOutput, InferState, Orchestrator } from '../../step-by-step/index.ts';
@@ -10,19 +10,19 @@ import { openIngress } from './ingress.ts';
 import type { PostReply, PostRequest } from './protocol.ts';
 import { officeKey, toServiceNames } from './protocol.ts';
 
-/** Options of an application. */
+/** Options of restateSessions(). */
 export interface RestateSessionsOptions<Given extends Orchestrator = Orchestrator> extends Pick<
   SessionRuntimeOptions<Given>,
   'agents' | 'states' | 'approvals' | 'onProblem' | 'clock' | 'ids'
 > {
   readonly ingress: IngressOptions;
-  /** The store that the desk keeps its copy in. */
+  /** Store in which the desk keeps its copy. */
   readonly list: SessionStore;
-  /** Beginning of the names of the services. @default 'Stepline' */
+  /** Prefix of the service names. @default 'Stepline' */
   readonly prefix?: string;
 }
 
-/** A store whose mails go to the desk. */
+/** Creates a store that posts mails to the desk. */
 function toDeskStore({ list, ingress, prefix = 'Stepline' }: RestateSessionsOptions): SessionStore {
   const names = toServiceNames(prefix);
   const { call } = openIngress(ingress);
@@ -54,7 +54,7 @@ function toDeskStore({ list, ingress, prefix = 'Stepline' }: RestateSessionsOpti
   });
 }
 
-/** Opens the sessions of a Restate server. Everything works as with a runtime of one process; workers run the sessions. */
+/** Creates a session runtime for sessions on Restate. It works like the runtime of one process, but workers run the sessions. */
 export function restateSessions<Given extends Orchestrator>(
   options: RestateSessionsOptions<Given>,
 ): EmbeddedRuntime<InferState<Given>, InferOutput<Given>>;

@@ -4,7 +4,7 @@ import type { TurnRow } from './turn-rows.ts';
 /** Bytes of a row that hold the id of its attempt. */
 const beginning = 48;
 
-/** Writes rows as JSON. A row that comes back as it was just written is not read again. */
+/** Serializes rows as JSON. A row that comes back exactly as it was just written is not parsed again. */
 export function createRowSerde(): Serde<TurnRow> {
   const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
   let written: { readonly row: TurnRow; readonly bytes: Uint8Array } | undefined;
@@ -23,7 +23,7 @@ export function createRowSerde(): Serde<TurnRow> {
     deserialize: (bytes) => {
       const row = isWritten(bytes) ? written?.row : undefined;
       written = undefined;
-      // Holds: rows are of our own writing.
+      // Holds: serialize() wrote all rows.
       return row ?? (JSON.parse(decoder.decode(bytes)) as TurnRow);
     },
   };

@@ -2,14 +2,14 @@ import type { Orchestrator } from '../../step-by-step/index.ts';
 import type { SessionRuntimeOptions, SessionStore } from '../index.ts';
 import type { IngressOptions } from './ingress.ts';
 
-/** Options of every endpoint. */
+/** Options that all endpoints share. */
 export interface EndpointOptions {
   /**
-   * Public keys of the servers whose requests are answered, as the server prints them (`publickeyv1_…`). Without them, everybody who can
-   * reach the port can run handlers.
+   * Public keys of the servers whose requests are answered, as the server prints them (`publickeyv1_…`). Without them, anyone who can reach
+   * the port can run handlers.
    */
   readonly identityKeys?: readonly string[];
-  /** Beginning of the names of the services. The same everywhere that the same sessions are used. @default 'Stepline' */
+  /** Prefix of the service names. Use the same for workers, desk and application. @default 'Stepline' */
   readonly prefix?: string;
 }
 
@@ -32,16 +32,16 @@ type RunOption =
 export interface ServeSessionsOptions<Given extends Orchestrator = Orchestrator>
   extends Pick<SessionRuntimeOptions<Given>, RunOption>, EndpointOptions {
   readonly ingress: IngressOptions;
-  /** Store for the desk, if this worker is to serve that too. @default the desk is served elsewhere */
+  /** Store for the desk, if this worker should serve the desk too. @default the desk is served elsewhere */
   readonly list?: SessionStore;
-  /** Number of steps that one invocation takes; the next one continues with a fresh journal. @default 200 */
+  /** Maximum number of steps per invocation; the next invocation continues with a fresh journal. @default 200 */
   readonly maxSteps?: number;
-  /** Size of the largest change that is recorded. A server takes 32 MiB. @default 8 MiB */
+  /** Maximum size of one change, in bytes. The server accepts 32 MiB. @default 8 MiB */
   readonly maxRowBytes?: number;
 }
 
 /** Options of a desk. */
 export interface ServeDeskOptions extends EndpointOptions {
-  /** Store that holds a copy of the sessions for everybody who reads, and the mails that wait. */
+  /** Store for pending mails and for the copy of the sessions that readers use. */
   readonly list: SessionStore;
 }

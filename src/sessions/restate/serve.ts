@@ -10,28 +10,28 @@ import type { EndpointOptions, ServeDeskOptions, ServeSessionsOptions } from './
 import { createTurnHandler } from './turn-handler.ts';
 import { SessionWorkerHost } from './worker-host.ts';
 
-/** Something to serve: register its address with the server. */
+/** An endpoint. Serve it, and register its address with the Restate server. */
 export interface RestateEndpoint {
   /** Services to bind to an endpoint of your own. */
   readonly services: SdkOptions['services'];
-  /** Handler for `http2.createServer` of Node. */
+  /** Handler for Node's `http2.createServer`. */
   readonly node: ReturnType<typeof createEndpointHandler>;
-  /** Handler for platforms that speak `Request` and `Response`. */
+  /** Handler for platforms that use `Request` and `Response`. */
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-/** A worker. */
+/** Endpoint of a worker. */
 export interface SessionsEndpoint extends RestateEndpoint {
-  /** Shows that it is there, and listens for what concerns its sessions. Call it once its address is registered. */
+  /** Announces the worker to the desk and listens for messages about its sessions. Call it once its address is registered. */
   start(): Promise<void>;
-  /** Takes no more turns, lets open steps end, and leaves the rest to other workers. */
+  /** Takes no more turns, lets open steps finish, and leaves the rest to other workers. */
   drain(options?: { readonly timeoutMs?: number }): Promise<void>;
 }
 
 function createEndpoint(services: SdkOptions['services'], { identityKeys }: EndpointOptions): RestateEndpoint {
   const options: SdkOptions = {
     services,
-    // Attempts that end early are part of the game: whoever runs the session is told what matters.
+    // Attempts that end early are normal; the session reports the problems that matter.
     logger: () => undefined,
     ...(identityKeys !== undefined && { identityKeys: [...identityKeys] }),
   };
@@ -42,14 +42,14 @@ function createEndpoint(services: SdkOptions['services'], { identityKeys }: Endp
   };
 }
 
-/** Serves the desk: it accepts actions, and keeps the copy that everybody reads. It needs no agents. */
+/** Creates the endpoint of the desk, which accepts actions and keeps the copy for readers. It needs no agents. */
 export function serveDesk(options: ServeDeskOptions): RestateEndpoint {
   return createEndpoint(createDeskServices(toServiceNames(options.prefix ?? 'Stepline'), options.list), options);
 }
 
-/** Serves a worker: it runs the sessions that the server gives it. */
+/** Creates the endpoint of a worker, which runs the sessions that the server gives it. */
 export function serveSessions<Given extends Orchestrator>(options: ServeSessionsOptions<Given>): SessionsEndpoint {
-  // Holds: the worker hands each agent its own context and events.
+  // Holds: the worker passes each agent its own context and events.
   const host = new SessionWorkerHost(options);
   const session = object({
     name: host.names.session,

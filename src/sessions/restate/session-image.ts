@@ -1,6 +1,6 @@
 // A session as one turn sees it.
-// Owns:     what is kept under the session's object, and what of it was not kept or reported yet.
-// Does not: know Restate, or run anything: it follows from what was kept before and from the rows of this turn.
+// Owns:     the data stored under the session's object, and the changes that are not stored or reported yet.
+// Does not: know Restate, or run anything. It is computed from the stored data and the rows of this turn.
 // I1. The same rows make the same image, in every attempt and on every worker.
 import type { EffectRow } from '../../journal/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
@@ -8,7 +8,7 @@ import type { LogEntry, SessionHeader, StoredSession } from '../index.ts';
 import { isOpenRow } from '../index.ts';
 import type { TurnChange } from './protocol.ts';
 
-/** The small part of a session that every turn reads. Entries are kept apart, in chunks. */
+/** The small part of a session that every turn reads. Entries are stored separately, in chunks. */
 export interface KeptHead {
   readonly head: number;
   readonly header?: SessionHeader;
@@ -18,12 +18,12 @@ export interface KeptHead {
   readonly taken: readonly number[];
   /** Rows of a step that is open. */
   readonly effects: readonly EffectRow[];
-  /** The time that a wake-up was last asked for. */
+  /** Time for which a wake-up was last scheduled. */
   readonly wakeAt?: number;
   readonly deletedAt?: number;
 }
 
-/** Changes of what is kept under the object. */
+/** Changes to the data stored under the object. */
 export interface KeptChange {
   readonly head: KeptHead;
   readonly chunks: ReadonlyMap<number, readonly LogEntry[]>;
@@ -48,7 +48,7 @@ export class SessionImage {
   wakeAt: number | undefined;
   deletedAt: number | undefined;
   #chunks: number[];
-  /** The first entry that is not kept yet. */
+  /** The first entry that is not stored yet. */
   #unkept: number;
   /** Chunks with entries that were rewritten. */
   readonly #dirty = new Set<number>();
@@ -136,7 +136,7 @@ export class SessionImage {
     this.taken = [...this.taken, ...mails].slice(-maxTaken);
   }
 
-  /** Returns the changes that were not reported yet; they are from now on. */
+  /** Returns the changes that were not reported yet, and marks them as reported. */
   takeReport(): readonly TurnChange[] {
     const changes = mergeChanges(this.#unreported);
     this.#unreported = [];
@@ -144,7 +144,7 @@ export class SessionImage {
     return changes.map((change) => (change.type === 'write' ? { ...change, effects: (change.effects ?? []).filter(isOpenRow) } : change));
   }
 
-  /** Returns what was not kept yet; it is from now on. */
+  /** Returns the changes that were not stored yet, and marks them as stored. */
   takeKept(): KeptChange {
     const chunks = new Map<number, readonly LogEntry[]>();
     if (this.#unkept <= this.head) {
@@ -181,7 +181,7 @@ export class SessionImage {
 const isReported = (change: TurnChange): boolean =>
   change.type !== 'write' || change.header !== undefined || change.clearsEffects === true || (change.effects ?? []).some(isOpenRow);
 
-/** Joins writes that follow each other into one. */
+/** Merges consecutive writes into one. */
 export function mergeChanges(changes: readonly TurnChange[]): readonly TurnChange[] {
   const merged: TurnChange[] = [];
   for (const change of changes) {

@@ -1,9 +1,9 @@
-// One session in one turn, while a worker has it.
-// Owns:     loading it, applying mails, and when its turn is over.
-// Does not: know Restate: what it writes is recorded by whoever runs the turn.
-// N1. Mails are applied in their order, each once; one that cannot be applied is answered with the error.
-// N2. A turn ends at a boundary: no step is open, and what is left to do is left to another turn.
-// N3. Once the attempt is over, nothing more is started or written from here.
+// One session during one turn on a worker.
+// Owns:     loading the session, applying mails, and deciding when the turn is over.
+// Does not: know Restate: the handler of the turn records its writes.
+// N1. Mails are applied in order, each once; a mail that cannot be applied is answered with the error.
+// N2. A turn ends at a boundary: no step is open, and another turn does the remaining work.
+// N3. Once the attempt is over, it starts and writes nothing more.
 import { notifyListener, reportToConsole } from '../../events/index.ts';
 import { SteplineError } from '../../lib/index.ts';
 import type { ActionOptions, ActionRequest, ClaimedStore, Mail, MailedAction, NewLog, SessionServices, SessionStore } from '../index.ts';
@@ -37,7 +37,7 @@ interface TurnOptions {
   readonly sessionId: string;
   readonly image: SessionImage;
   readonly store: SessionStore;
-  /** True if an earlier attempt at this turn ended without its end. */
+  /** True if an earlier attempt stopped before the end of this turn. */
   readonly isRepeated: boolean;
   readonly services: TurnServices;
   /** Called if the turn cannot continue. */
@@ -84,7 +84,7 @@ export class SessionTurn {
     };
   }
 
-  /** Gives it a mail, if it has not got it yet. */
+  /** Delivers a mail, unless the session already has it. */
   offer(mail: Mail): void {
     if (this.#known.has(mail.num) || this.#options.image.hasTaken(mail.num)) return;
     this.#known.add(mail.num);
@@ -93,7 +93,7 @@ export class SessionTurn {
     this.#wake();
   }
 
-  /** Lets the open step end, and starts no further one. */
+  /** Lets the open step finish, and starts no other. */
   leave(): void {
     if (!this.#closing.signal.aborted) this.#closing.abort('its turn ends');
     this.#wake();
@@ -105,18 +105,18 @@ export class SessionTurn {
     this.#session?.release(new RuntimeClosedError('the worker was drained', { isStored: true }));
   }
 
-  /** Nothing that it still does counts. */
+  /** Releases the session: whatever the turn still does is ignored. */
   release(error: unknown): void {
     this.leave();
     this.#session?.release(error);
   }
 
-  /** True if something is left to do without anybody's help. */
+  /** True if there is work left that needs no outside input. */
   get isOpen(): boolean {
     return this.#options.image.header?.isOpen === true;
   }
 
-  /** Settles when the session rests, or was left. */
+  /** Runs the session until it rests or stops at a boundary. */
   async run(): Promise<void> {
     const { image } = this.#options;
     if (image.header !== undefined) await this.#load().catch((error: unknown) => this.#reportUnreadable(error));
@@ -172,7 +172,7 @@ export class SessionTurn {
     report(findCrashLoop(log.id, log.state), `session ${log.id}`);
   }
 
-  /** Does what the time has come for: approvals that expire, providers that are tried again. */
+  /** Runs the actions that are due: expires approvals, retries providers. */
   async #applyDue(): Promise<void> {
     const { services } = this.#options;
     const session = this.#session;
@@ -191,7 +191,7 @@ export class SessionTurn {
     }
   }
 
-  /** Applies a mail, or answers it. */
+  /** Applies a mail, or answers it with an error. */
   async #apply(mail: Mail): Promise<void> {
     const { num } = mail;
     const answer = (reply?: string): Promise<void> =>
@@ -236,7 +236,7 @@ export class SessionTurn {
     }
   }
 
-  /** Creates the session. The same request creates none again. */
+  /** Creates the session. A repeated request creates nothing. */
   async #create({ requestId, sessionId, num }: Mail, opened: MailedAction, make: () => Promise<NewLog>): Promise<void> {
     const { image } = this.#options;
     if (image.deletedAt !== undefined) throw new SessionDeletedError(sessionId, image.deletedAt);

@@ -1,9 +1,9 @@
 // The handler that runs one turn of a session.
-// Owns:     what Restate records of a turn, and what it keeps, sends and schedules because of it.
+// Owns:     the rows that Restate records for a turn, and everything that is stored, sent and scheduled because of them.
 // Does not: know what a session does in its turn.
-// H1. All that is journaled between start and end are rows, one after the other; what is kept and sent follows from rows alone.
-// H2. Each attempt reads rows until its own mark comes back; only then does anything run.
-// H3. Models and tools run outside of everything that Restate records.
+// H1. Between start and end, only rows are journaled, one after the other. Everything stored and sent depends on rows alone.
+// H2. Each attempt reads rows until its own first row comes back; only then does anything run.
+// H3. Models and tools run outside the steps that Restate records.
 import type { InvocationHandle, ObjectContext, Serde } from '@restatedev/restate-sdk';
 import { RetryableError, rpc } from '@restatedev/restate-sdk';
 import { systemIds } from '../../lib/index.ts';
@@ -50,12 +50,12 @@ class TurnJournal {
     );
   }
 
-  /** Keeps what is made, or gives back what an earlier attempt has kept in this place. */
+  /** Records a value, or returns the value that an earlier attempt recorded at this position. */
   record(make: () => TurnRow): Promise<TurnRow> {
     return this.#ctx.run('row', make, { serde: this.#serde });
   }
 
-  /** Does what follows from a row. */
+  /** Stores, sends and schedules what a row requires. */
   async apply({ changes, reportBy, end }: TurnRow): Promise<void> {
     const { image } = this;
     for (const change of changes) {
@@ -99,15 +99,15 @@ function isOver({ header, wakeAt, taken }: SessionImage, { mail }: TurnInput, no
   return isTaken && header?.isOpen !== true && !isAwake;
 }
 
-/** Computes what the end of a turn leaves to others. */
+/** Computes what the end of a turn leaves to later turns. */
 function toEnd({ header, wakeAt }: SessionImage, now: number): TurnEnd {
   const at = header?.wakeAt;
-  // Asked for once: the wake-up of an earlier turn is still on its way.
+  // Scheduled once: the wake-up of an earlier turn is still pending.
   const wake = at === undefined || (at === wakeAt && at > now) ? {} : { wake: { inMs: Math.max(0, at - now), at } };
   return { goesOn: header?.isOpen === true, ...wake };
 }
 
-/** Reads rows until the own mark comes back. Returns the number of attempts before this one, or undefined if the turn has ended. */
+/** Reads rows until this attempt's first row comes back. Returns the number of earlier attempts, or undefined if the turn has ended. */
 async function replay(journal: TurnJournal, mark: () => TurnRow): Promise<number | undefined> {
   const attempts = new Set<string>();
   const own = mark().by;
@@ -168,7 +168,7 @@ function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWri
 const countSteps = ({ changes }: TurnRow): number =>
   changes.flatMap((change) => (change.type === 'write' ? (change.entries ?? []) : [])).filter(({ step }) => step !== undefined).length;
 
-/** Records what a turn writes, row after row, until it is over. */
+/** Records the writes of a turn, row by row, until it is over. */
 class TurnPump {
   readonly #parts: TurnParts;
   readonly #writer: TurnWriter;
@@ -185,7 +185,7 @@ class TurnPump {
     this.turn = openTurn(parts, this.#writer);
   }
 
-  /** Ends everything here: nothing more is recorded. */
+  /** Ends the attempt: nothing more is recorded. */
   fail(error: unknown): void {
     const { ctx, host } = this.#parts;
     this.#writer.fail(error);
@@ -241,7 +241,7 @@ async function runTurn(parts: TurnParts): Promise<void> {
   if (input.mail !== undefined) pump.turn.offer(input.mail);
   try {
     await host.whenHoldsKnown(input.holds ?? []);
-    // Nobody has rung for this attempt yet.
+    // The bell has not rung for this attempt yet.
     if (isRepeated) for (const mail of await host.readMails(ctx.key)) pump.turn.offer(mail);
     await pump.run();
   } catch (error) {

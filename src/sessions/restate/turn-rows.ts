@@ -1,9 +1,9 @@
 // The rows of one turn.
 // Owns:     the order in which changes are recorded, and what is recorded together.
 // Does not: know Restate: it is given a function that records.
-// W1. One row is recorded at a time, and a change is safe once its row is.
-// W2. Rows of one turn of the event loop are recorded together; effects of a step that is recorded in the same row are left out.
-// W3. After a failure nothing more is recorded, and whoever waits is told.
+// W1. One row is recorded at a time. A change is safe once its row is recorded.
+// W2. Changes made in the same turn of the event loop share a row. Effects of a step that is recorded in the same row are left out.
+// W3. After a failure nothing more is recorded, and pending writes reject.
 import type { LogEntry } from '../index.ts';
 import { SessionTooLargeError } from './session-too-large-error.ts';
 import type { TurnChange } from './protocol.ts';
@@ -11,18 +11,18 @@ import { mergeChanges } from './session-image.ts';
 
 /** The end of a turn. */
 export interface TurnEnd {
-  /** True if something is left to do at once, by another turn. */
+  /** True if another turn has to continue at once. */
   readonly goesOn: boolean;
-  /** Delay until the session has to be looked at, and the time that it was computed from. */
+  /** Delay until the session has to be checked again, and the time from which it was computed. */
   readonly wake?: { readonly inMs: number; readonly at: number };
 }
 
-/** Changes that an attempt recorded at once. */
+/** Changes that an attempt recorded together. */
 export interface TurnRow {
   /** The attempt that recorded it. */
   readonly by: string;
   readonly changes: readonly TurnChange[];
-  /** The worker, if everything up to this row is to be reported. */
+  /** The worker, if everything up to this row must be reported. */
   readonly reportBy?: string;
   /** Closes the list. */
   readonly end?: TurnEnd;
@@ -38,7 +38,7 @@ interface PendingChange {
 /** Changes to record in one row. */
 export interface NextRow {
   readonly changes: readonly TurnChange[];
-  /** Tells those who wait. */
+  /** Settles the pending writes. */
   readonly settle: () => void;
 }
 
@@ -94,12 +94,12 @@ export class TurnWriter {
     this.#wake();
   }
 
-  /** Lets the pump look again. */
+  /** Wakes the pump. */
   wake(): void {
     this.#wake();
   }
 
-  /** Settles when there is something to record, the pump is woken, or the time is over. */
+  /** Settles when there is something to record, the pump is woken, or the time is up. */
   async whenReady(ms: number | undefined): Promise<void> {
     if (this.#pending.length === 0 && this.#failure === undefined)
       await new Promise<void>((resolve) => {
@@ -114,7 +114,7 @@ export class TurnWriter {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Takes what is to be recorded in one row. */
+  /** Takes the changes to record in the next row. */
   take(): NextRow {
     const taken: PendingChange[] = [];
     let bytes = 0;

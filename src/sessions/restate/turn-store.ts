@@ -1,4 +1,4 @@
-// The store of a session while a turn has it.
+// The store of a session during a turn.
 import type { EntryQuery, LogEntry, SessionStore } from '../index.ts';
 import type { EntryRange, TurnChange } from './protocol.ts';
 import type { SessionImage } from './session-image.ts';
@@ -15,7 +15,7 @@ export interface TurnAccess {
 const maxEntries = 1000;
 
 const refuse = (): never => {
-  throw new Error('A turn has one session and nothing else.');
+  throw new Error('The store of a turn has one session and nothing else.');
 };
 
 async function readEntries({ image, readOld }: TurnAccess, sessionId: string, query: EntryQuery): Promise<readonly LogEntry[]> {
@@ -34,7 +34,7 @@ export function createTurnStore(access: TurnAccess): SessionStore {
   return {
     load: async () => image.toStored(),
     entries: (sessionId, query = {}) => readEntries(access, sessionId, query),
-    // Requests that were answered long ago never get this far: the desk knows them.
+    // Requests answered long ago never get here: the desk answers them.
     findRequest: async (_, requestId) => image.entries.find((entry) => entry.requestId === requestId),
     effects: async () => image.header && { header: image.header, head: image.head, effects: [...image.effects] },
     write: ({ sessionId: _, epoch: __, ...write }) => access.write({ type: 'write', ...write }),

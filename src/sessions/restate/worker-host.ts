@@ -1,7 +1,7 @@
-// The sessions that this worker has.
-// Owns:     which turns run here, what the worker hears about them, its sign of life, and its end.
+// The sessions that this worker runs.
+// Owns:     the turns that run here, notifications about them, the worker's heartbeat, and its shutdown.
 // Does not: decide which worker gets a turn: the server does.
-// K1. A mail that comes while its session runs here is heard at once; if not, its own turn brings it.
+// K1. A mail for a session that runs here is delivered at once; otherwise its own turn delivers it.
 // K2. Once the worker is drained, it takes no turns.
 import { reportSafely, reportToConsole } from '../../events/index.ts';
 import { omitUndefined, readProcessIdentity, sleep, systemClock, systemIds } from '../../lib/index.ts';
@@ -16,13 +16,13 @@ import type { SessionTurn } from './session-turn.ts';
 import type { ServeSessionsOptions } from './serve-options.ts';
 import type { TurnServices } from './turn-services.ts';
 
-/** Time between two signs of life. */
+/** Time between two heartbeats. */
 const signMs = 1000;
 
-/** Delay before the bell is listened to again after a failure. */
+/** Delay after a failure before the worker listens to its bell again. */
 const retryMs = 500;
 
-/** Time that the desk has to catch up with a session. */
+/** Maximum time for the desk to catch up with a session. */
 const catchUpMs = 10_000;
 const lookMs = 20;
 
@@ -74,7 +74,7 @@ export class SessionWorkerHost {
         return () => this.#listeners.delete(listener);
       },
     } as unknown as SessionStore;
-    // Looked at again after a minute only: the bell says when holds have changed.
+    // Refreshed only once a minute: the bell rings when holds change.
     const clock = { ...systemClock, schedule: (ms: number, call: () => void) => systemClock.schedule(ms * 60, call, true) };
     const watcher = new StoreWatcher(store, clock);
     return new HoldGate({ store, watcher, clock, closing, report: (error, where) => this.#report(error, where) });
@@ -87,18 +87,18 @@ export class SessionWorkerHost {
     return holds;
   }
 
-  /** Settles when this worker knows these holds, or that they are gone. */
+  /** Settles when this worker knows these holds, or knows that they are gone. */
   async whenHoldsKnown(ids: readonly string[]): Promise<void> {
     await this.services.holds.start();
     if (ids.length !== this.#holdIds.length || ids.some((id) => !this.#holdIds.includes(id))) await this.services.holds.refresh();
   }
 
-  /** Number of sessions that this worker has now. */
+  /** Number of sessions that this worker runs now. */
   get turnCount(): number {
     return this.#turns.size;
   }
 
-  // A function, so that nobody takes it for the same before and after something was awaited.
+  // A function, because the compiler would assume that a property stays the same across an await.
   #isClosing(): boolean {
     return this.#closing.signal.aborted;
   }
@@ -108,7 +108,7 @@ export class SessionWorkerHost {
   }
 
   add(sessionId: string, turn: SessionTurn): void {
-    this.#turns.get(sessionId)?.release(new RuntimeClosedError('another attempt has begun', { isStored: true }));
+    this.#turns.get(sessionId)?.release(new RuntimeClosedError('another attempt has started', { isStored: true }));
     this.#turns.set(sessionId, turn);
     if (this.#closing.signal.aborted) turn.leave();
   }
@@ -118,10 +118,10 @@ export class SessionWorkerHost {
     if (this.#turns.size === 0) this.#onEmpty();
   }
 
-  /** Shows that it is there, and listens, until it is drained. Settles when it is known at the desk. */
+  /** Announces the worker and listens until it is drained. Settles when the desk knows the worker. */
   async start(): Promise<void> {
     const { signal } = this.#closing;
-    // The desk may be registered later than the worker, or the server start later than both.
+    // The desk may be registered after the worker, and the server may start after both.
     for (let isKnown = false; !isKnown && !signal.aborted;) {
       isKnown = await this.#sign().then(
         () => true,
@@ -180,7 +180,7 @@ export class SessionWorkerHost {
     else this.#turns.get(call.mail.sessionId)?.offer(call.mail);
   }
 
-  /** Reads entries as the desk has them; waits until it has all of them. */
+  /** Reads entries from the desk; waits until the desk has all of them. */
   readonly readEntries = async (sessionId: string, { from, to }: EntryRange): Promise<readonly LogEntry[]> => {
     const until = systemClock.monotonic() + catchUpMs;
     for (;;) {
@@ -190,12 +190,12 @@ export class SessionWorkerHost {
     }
   };
 
-  /** Reads the header of another session as the desk has it. */
+  /** Reads the header of another session from the desk. */
   readHead(sessionId: string): Promise<{ readonly header: SessionHeader; readonly head: number } | undefined> {
     return this.#ask(sessionId, 'header', {});
   }
 
-  /** Reads the mails that wait for a session. */
+  /** Reads the pending mails of a session. */
   readMails(sessionId: string): Promise<readonly Mail[]> {
     return this.#ask(sessionId, 'mails', {});
   }
@@ -214,7 +214,7 @@ export class SessionWorkerHost {
     return { reader: { entries, load: async () => undefined } as unknown as SessionSource['reader'], facts, states };
   }
 
-  /** Takes no more turns, lets open steps end, and leaves the rest to other workers. */
+  /** Takes no more turns, lets open steps finish, and leaves the rest to other workers. */
   async drain(timeoutMs: number): Promise<void> {
     this.#closing.abort('the worker was drained');
     for (const turn of this.#turns.values()) turn.leave();

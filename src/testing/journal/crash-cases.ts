@@ -1,4 +1,4 @@
-// Attempts that end at any moment, and the one that continues.
+// Attempts that crash at any moment, and the attempt that continues.
 import { runDurably } from '../../journal/index.ts';
 import { holds, same } from '../conformance.ts';
 import type { CrashPlan } from './crash-plan.ts';
@@ -8,7 +8,7 @@ import { fourCalls, JournalStage, toEnding } from './journal-stage.ts';
 const order = `${fourCalls(1)}; ${fourCalls(2)}; say End`;
 const wanted = { status: 'completed', text: 'End', steps: 3 };
 
-/** Runs the order once for each operation that a run has, with the crashes that belong to it. */
+/** Runs the order once for each operation of a run, with the crashes planned for it. */
 async function crashEverywhere(stage: JournalStage, toPlans: (place: number) => readonly CrashPlan[]): Promise<void> {
   await stage.run(order);
   const places = Array.from({ length: stage.operations[0] ?? 0 }, (_, place) => place);
@@ -30,25 +30,25 @@ export const crashCases: JournalCases = {
     same(stage.attempts, 1, 'attempts');
     stage.check();
   },
-  'comes to the same end after a crash before any operation is recorded': (stage) =>
+  'reaches the same end after a crash at any operation, before it is recorded': (stage) =>
     crashEverywhere(stage, (place) => [{ at: place, isRecorded: false }]),
-  'comes to the same end after a crash behind any operation that was recorded': (stage) =>
+  'reaches the same end after a crash at any operation, after it is recorded': (stage) =>
     crashEverywhere(stage, (place) => [{ at: place, isRecorded: true }]),
-  'comes to the same end after three crashes, each a little further': (stage) =>
+  'reaches the same end after three crashes, each further along': (stage) =>
     crashEverywhere(stage, (place) => [0, 1, 2].map((more) => ({ at: place + more, isRecorded: more % 2 === 0 }))),
-  'runs no recorded step again, and no model call of it': async (stage) => {
+  'does not repeat recorded steps or their model calls': async (stage) => {
     await stage.run(order, [{ at: 'end', isRecorded: false }]);
     same(stage.attempts, 2, 'attempts');
     same(new Set(stage.lines).size, stage.lines.length, `different lines of effects (${stage.lines.join(', ')})`);
   },
-  'tells the host the same commits at every attempt': async (stage) => {
+  'passes the same commits to the host in every attempt': async (stage) => {
     await stage.run(order, [{ at: 'end', isRecorded: true }]);
     same(stage.attempts, 2, 'attempts');
     const [first, second] = stage.commits.map((commits) => commits.map(({ change, events }) => ({ change, events })));
     same(second, first, 'commits');
     same([first?.length, stage.commits[1]?.every(({ isReplayed }) => isReplayed)], [3, true], 'replayed commits');
   },
-  'gives messages and executions the same ids at every attempt': async (stage) => {
+  'gives messages and executions the same ids in every attempt': async (stage) => {
     const toIds = async (plans: readonly CrashPlan[]): Promise<readonly string[]> => {
       const other = new JournalStage(stage.world);
       const { ids } = await other.execute(plans, async (engine) => {

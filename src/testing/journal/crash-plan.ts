@@ -5,9 +5,9 @@ import type { JournalAttempt } from './journal-world.ts';
 
 /** The operation of the engine at which an attempt ends. */
 export interface CrashPlan {
-  /** Number of the operation, counted from 0 in each attempt; or what it does: a row of this kind for the first time, or a sleep. */
+  /** Number of the operation, counted from 0 in each attempt; or its kind: the first row of this kind, or a sleep. */
   readonly at: number | 'commit' | 'sleepMs' | 'end' | 'sleep';
-  /** True if the operation is recorded before the attempt ends: only its answer is lost. */
+  /** True if the operation is recorded before the attempt ends, so that only its result is lost. */
   readonly isRecorded: boolean;
 }
 
@@ -15,7 +15,7 @@ const never = new Promise<never>(() => undefined);
 
 const hasRow = (rows: Json, kind: CrashPlan['at']): boolean => isList(rows) && rows.some((row) => isRecord(row) && kind in row);
 
-/** Runs the body with an engine that ends the attempt as planned. Nothing of an attempt that has ended reaches the engine. */
+/** Runs the body with an engine that ends the attempt as planned. An attempt that has ended cannot reach the engine any more. */
 export async function runWithCrash<Value extends Json>(
   { engine, crash }: JournalAttempt,
   plan: CrashPlan | undefined,
@@ -43,7 +43,7 @@ export async function runWithCrash<Value extends Json>(
   const sleep = async (ms: number): Promise<void> => {
     if (own.isOver) return never;
     if (!isLast(plan?.at === 'sleep')) return engine.sleep(ms);
-    // The attempt ends in the sleep.
+    // The attempt ends during the sleep.
     if (plan?.isRecorded === true) engine.sleep(ms).catch(() => undefined);
     end();
     return never;

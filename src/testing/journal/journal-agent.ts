@@ -9,9 +9,9 @@ import { scriptedModel } from '../scripted-model.ts';
 
 /** Options of an agent for one case. */
 export interface JournalAgentOptions {
-  /** Returns what a call of the tool gives. */
+  /** Returns the result of a tool call. */
   readonly run: (call: { readonly signal: AbortSignal; readonly index: number }) => unknown;
-  /** Returns the answer of the model after so many answers. @default four calls, then "End" */
+  /** Returns the next answer of the model, given the number of earlier answers. @default four calls, then "End" */
   readonly answer?: (step: number) => ScriptedAnswer;
   readonly errors?: ErrorPolicy;
 }
@@ -30,7 +30,7 @@ const late = defineHook({
   },
 });
 
-/** Creates an agent with one tool, of which it makes four calls in a step. */
+/** Creates an agent with one tool, which it calls four times in a step. */
 export function createJournalAgent({ run, answer, errors = ErrorPolicy.ignoreToolErrors() }: JournalAgentOptions): Agent {
   const toAnswer = answer ?? ((step: number): ScriptedAnswer => (step === 0 ? callFour(step) : { text: 'End' }));
   return createAgent({

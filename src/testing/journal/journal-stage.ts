@@ -1,4 +1,4 @@
-// What the cases of the suite share: agents that do what they are told, executions that crash as planned, and what is left of them.
+// Shared by all cases of the suite: agents that follow orders, executions that crash as planned, and records of what happened.
 import type { Agent } from '../../agent/index.ts';
 import type { DurableEngine, RecordedCommit } from '../../journal/index.ts';
 import { runDurably } from '../../journal/index.ts';
@@ -11,7 +11,7 @@ import type { CrashPlan } from './crash-plan.ts';
 import { runWithCrash } from './crash-plan.ts';
 import type { JournalWorld } from './journal-world.ts';
 
-/** Steps of four parallel calls of all effect classes, behind an async hook. */
+/** Steps with four parallel calls of all effect classes, after an async hook. */
 export const fourCalls = (step: number): string => {
   const amount = (call: number): number => step * 10 + call;
   return `look ${amount(1)} & put ${amount(2)} & note ${amount(3)} & note ${amount(4)}`;
@@ -30,11 +30,11 @@ export const toEnding = ({ status, text, state }: RunResult): Ending => ({ statu
 export class JournalStage {
   readonly world: JournalWorld;
   readonly id: string;
-  /** Lines of effects that have happened, whatever became of their attempts. */
+  /** Lines of effects that happened, including those of crashed attempts. */
   readonly lines: string[] = [];
   /** Operations of the engine in each attempt. */
   readonly operations: number[] = [];
-  /** Commits that each attempt was told about. */
+  /** Commits that each attempt passed to the host. */
   readonly commits: RecordedCommit[][] = [];
 
   constructor(world: JournalWorld) {
@@ -46,7 +46,7 @@ export class JournalStage {
     return this.operations.length;
   }
 
-  /** Creates the agent that does what it is told, as a build of this release would. */
+  /** Creates the agent that follows orders, as a build of this release would. */
   createAgent(release = '1'): Agent {
     const record = (line: string): void => void this.lines.push(line);
     const [agent] = createConformanceAgents(
@@ -57,7 +57,7 @@ export class JournalStage {
     return agent as Agent;
   }
 
-  /** Executes the body; each of the first attempts ends as its plan says. */
+  /** Executes the body. The first attempts crash as planned. */
   execute<Value extends Json>(
     plans: readonly CrashPlan[],
     body: (engine: DurableEngine, attempt: number) => Promise<Value>,
@@ -84,7 +84,7 @@ export class JournalStage {
     this.commits[attempt - 1]?.push(commit);
   }
 
-  /** Fails the case if a call that must run once ran twice, an idempotent one under two keys, or an event is missing. */
+  /** Fails the case if a `once` call ran twice, an idempotent call ran with two keys, or an event is missing. */
   check(): void {
     const once = this.lines.filter((line) => /^(?:note|pay) /.test(line));
     same(once.length, new Set(once).size, `lines of calls that must run once, against different ones (${once.join(', ')})`);

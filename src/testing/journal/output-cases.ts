@@ -1,4 +1,4 @@
-// An answer with a schema, read again from what is recorded.
+// An answer with a schema, read again from the journal.
 import { createAgent } from '../../agent/index.ts';
 import { runDurably } from '../../journal/index.ts';
 import { same } from '../conformance.ts';
@@ -13,7 +13,7 @@ const createReporter = () =>
   });
 
 export const outputCases: JournalCases = {
-  'the output of an answer is read by its schema at every attempt': async (stage) => {
+  'the output of an answer is parsed with its schema in every attempt': async (stage) => {
     const plan = { at: 'end', isRecorded: true } as const;
     const output = await stage.execute([plan], async (engine) => {
       const result = await runDurably(createReporter(), 'Report.', { engine, executionId: stage.id });

@@ -1,4 +1,4 @@
-// Failures, waits, ends and values: what a journal has to carry besides steps that succeed.
+// Failures, waits, ends and values: everything a journal has to record besides successful steps.
 import { ErrorPolicy } from '../../errors/index.ts';
 import { runDurably } from '../../journal/index.ts';
 import type { Json } from '../../lib/index.ts';
@@ -9,7 +9,7 @@ import { callFour, createJournalAgent } from './journal-agent.ts';
 import type { JournalCases } from './journal-stage.ts';
 import { fourCalls, JournalStage, toEnding } from './journal-stage.ts';
 
-/** Values that JSON, or an engine, changes unless they are made canonical first. */
+/** Values that JSON or an engine would change if they were not made canonical first. */
 const oddValues: readonly unknown[] = [
   { date: new Date(0), none: undefined, list: [undefined, Number.NaN, -0, Infinity] },
   { half: '\uD800 half', nul: 'a\0b', big: 12345678901234567890n, key: { '\uDC00': 1 } },
@@ -33,12 +33,12 @@ export const runningCases: JournalCases = {
     same(await stage.run('Go.', [], { agent }), { status: 'completed', text: 'End', steps: 2 }, 'end');
     same([...calls].sort(), [0, 1, 2, 3], 'calls');
   },
-  'a run that fails ends the execution with its failure, and the engine does not try it again': async (stage) => {
+  'a failed run ends the execution with its failure, and the engine does not retry it': async (stage) => {
     const agent = createJournalAgent({ run: () => Promise.reject(new Error('broken')), errors: ErrorPolicy.stopOnAnyError() });
     const ending = await stage.run('Go.', [], { agent });
     same([ending.status, stage.attempts], ['failed', 1], 'end');
   },
-  'a wait of more than a second before a retry is the sleep of the engine, also if the attempt ends in it': async (stage) => {
+  'waits of more than a second before a retry use the sleep of the engine, even if the attempt ends during one': async (stage) => {
     const runSleep = async (other: JournalStage, plans: readonly CrashPlan[]): Promise<void> => {
       let tries = 0;
       const slept: number[] = [];
@@ -56,7 +56,7 @@ export const runningCases: JournalCases = {
         return toEnding(await runDurably(agent, 'Go.', { engine: counted, executionId: other.id, onCommit }));
       });
       same([ending, tries], [{ status: 'completed', text: 'End', steps: 3 }, 2], 'end, and tries of the second answer');
-      // If the sleep was not recorded, the time until the next attempt counts: what is left may be short.
+      // If the sleep was not recorded, the time until the next attempt counts, so the remaining wait may be short.
       const isCut = plans.some(({ at, isRecorded }) => at === 'sleepMs' && !isRecorded);
       holds((isCut || slept.length > 0) && slept.every((ms) => ms > 1000 && ms <= 1500), `sleeps of the engine: ${slept.join(', ')}`);
       other.check();
@@ -65,7 +65,7 @@ export const runningCases: JournalCases = {
     const plans = (['sleepMs', 'sleep'] as const).flatMap((at) => [true, false].map((isRecorded) => ({ at, isRecorded })));
     await Promise.all(plans.map((plan) => runSleep(new JournalStage(stage.world), [plan])));
   },
-  'an approval is waited for between two runs of one execution': async (stage) => {
+  'an execution can wait for an approval between two runs': async (stage) => {
     const agent = stage.createAgent();
     const order = `${fourCalls(1)}; look 21 & put 22 & note 23 & pay 24; say Paid`;
     const runBoth = (other: JournalStage, plans: readonly CrashPlan[]): Promise<Json> =>
@@ -88,7 +88,7 @@ export const runningCases: JournalCases = {
       }),
     );
   },
-  'a run that is cancelled ends as stopped, and stays so when it is replayed': async (stage) => {
+  'a cancelled run ends as stopped, and is still stopped on replay': async (stage) => {
     const runCancelled = (other: JournalStage, plans: readonly CrashPlan[]): Promise<Json> =>
       other.execute(plans, async (engine) => {
         const abort = new AbortController();
@@ -108,7 +108,7 @@ export const runningCases: JournalCases = {
     same(await runCancelled(other, [{ at: 'end', isRecorded: true }]), plain, 'end after a crash behind it');
     same(other.attempts, 2, 'attempts');
   },
-  'values are what they were when they are read again': async (stage) => {
+  'recorded values are unchanged when they are read again': async (stage) => {
     const agent = createJournalAgent({ run: ({ index }) => oddValues[index] });
     const runValues = (other: JournalStage, plans: readonly CrashPlan[]): Promise<Json> =>
       other.execute(plans, async (engine) => {
@@ -121,18 +121,18 @@ export const runningCases: JournalCases = {
       same(await runValues(other, [{ at, isRecorded: true }]), plain, `values after a crash behind the ${at}`);
     }
   },
-  'a row that is too large is refused with an error that says so': async (stage) => {
+  'a row that is too large is rejected with unrecordable-row': async (stage) => {
     const agent = createJournalAgent({ run: () => 'x'.repeat(50_000) });
     const code = await stage.execute([], async (engine) =>
       runDurably(agent, 'Go.', { engine, executionId: stage.id, maxRowBytes: 40_000 }).then(({ status }) => status, errorCode),
     );
     same(code, 'unrecordable-row', 'error');
   },
-  'rows of half a megabyte are kept': async (stage) => {
+  'rows of half a megabyte are recorded': async (stage) => {
     const agent = createJournalAgent({ run: ({ index }) => String(index).repeat(500_000) });
     same(await stage.run('Go.', [{ at: 'commit', isRecorded: true }], { agent }), { status: 'completed', text: 'End', steps: 2 }, 'end');
   },
-  'work that is bounded continues in executions of its own': async (stage) => {
+  'a run with maxSteps continues in further executions': async (stage) => {
     const order = `${[1, 2, 3, 4, 5].map(fourCalls).join('; ')}; say End`;
     const agent = stage.createAgent();
     const endings: Json[] = [];

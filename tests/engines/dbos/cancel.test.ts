@@ -59,7 +59,7 @@ afterAll(async () => {
   await server?.dispose();
 });
 
-test('a workflow that is cancelled interrupts its calls within a second', async () => {
+test('cancelling a workflow interrupts its calls within a second', async () => {
   await DBOS.startWorkflow(workflow, { workflowID: 'slow-1' })('slow-1');
   await wait(() => calls.started === 4);
   const cancelledAt = performance.now();
@@ -69,6 +69,6 @@ test('a workflow that is cancelled interrupts its calls within a second', async 
   expect((await DBOS.getWorkflowStatus('slow-1'))?.status).toBe('CANCELLED');
 });
 
-test('dbosEngine() outside of a workflow says where to call it', () => {
+test('dbosEngine() outside a workflow throws an error that says where to call it', () => {
   expect(() => dbosEngine(DBOS)).toThrow('must be called in a DBOS workflow');
 });

@@ -17,6 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => opened?.dispose());
 
-describe('DBOS keeps the promises of an engine', () => {
+describe('dbosEngine passes the conformance suite', () => {
   for (const { name, run } of journalConformance(world)) test(name, run);
 });

@@ -1,4 +1,4 @@
-// What is let in, and what is not.
+// Requests and results that are accepted, and those that are not.
 import { generateKeyPairSync } from 'node:crypto';
 import { connect } from 'node:http2';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -107,8 +107,8 @@ function askUnsigned(url: string, path: string): Promise<number> {
   });
 }
 
-describe('the borders of sessions on Restate', () => {
-  test('a server with the right key is answered, and a stranger is not', async () => {
+describe('limits of sessions on Restate', () => {
+  test('answers a server with the right key, and rejects anyone else', async () => {
     const { runtime, endpoint, dispose } = await openSessions('Signed', 10);
     const { id } = await runtime.create({}, { by });
     expect((await runtime.send(id, 'Go.', { by })).text).toBe('Filled.');
@@ -116,7 +116,7 @@ describe('the borders of sessions on Restate', () => {
     await dispose();
   });
 
-  test('results of four calls of a quarter of a megabyte each are kept', async () => {
+  test('stores the results of four calls of a quarter of a megabyte each', async () => {
     const { runtime, dispose } = await openSessions('Large', 250_000);
     const { id } = await runtime.create({}, { by });
     const { text, state } = await runtime.send(id, 'Go.', { by });
@@ -124,7 +124,7 @@ describe('the borders of sessions on Restate', () => {
     await dispose();
   });
 
-  test('a result that is too large is refused with an error that says so; a call that must run once is then of unknown end', async () => {
+  test('rejects a result that is too large with session-too-large, and reports a once call as unknown', async () => {
     const { runtime, problems, dispose } = await openSessions('OnceTooLarge', 20_000, { maxRowBytes: 15_000 });
     const { id } = await runtime.create({}, { by });
     const { status, state } = await runtime.send(id, 'Go.', { by });
@@ -134,7 +134,7 @@ describe('the borders of sessions on Restate', () => {
     await dispose();
   });
 
-  test('a step whose results are too large each time waits for a person', async () => {
+  test('waits for a person if the results of a step are too large every time', async () => {
     const { runtime, problems, dispose } = await openSessions('TooLarge', 20_000, { effect: 'pure', maxRowBytes: 15_000 });
     const { id } = await runtime.create({}, { by });
     const { status, waitingFor } = await runtime.send(id, 'Go.', { by });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { wrongOnes } from '../../../chaos/figures.ts';
 import { runRestateChaos } from './chaos/run.ts';
 
-test('two workers lose nothing and run nothing twice through kills of a worker and the server, a freeze and a new build', async () => {
+test('two workers lose nothing and run nothing twice despite kills of a worker and the server, a freeze and a new build', async () => {
   const figures = await runRestateChaos({ sessions: 12, steps: 8, kills: 3, serverKills: 1, seed: 3 });
   expect(wrongOnes(figures)).toStrictEqual([]);
 }, 180_000);

@@ -57,6 +57,6 @@ afterAll(async () => {
   await server.dispose();
 });
 
-describe('Restate keeps the promises of an engine', () => {
+describe('restateEngine passes the conformance suite', () => {
   for (const { name, run } of journalConformance(world)) test(name, run);
 });

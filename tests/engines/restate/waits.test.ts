@@ -31,7 +31,7 @@ const countLines = async (world: RuntimeWorld, start: string): Promise<number> =
 const order = 'look 1 & put 2 & note 3 & pay 4; say Paid';
 
 describe('waits on Restate', () => {
-  test('an approval waits over a kill of the worker, is given while none lives, and runs its call once', async () => {
+  test('an approval survives a kill of the worker, can be given while no worker runs, and runs its call once', async () => {
     const world = await createWorld({});
     await world.runtime.create({ id: 'one', agent: 'desk' }, { by: ann });
     const { waitingFor } = await world.runtime.send('one', order, { by: ann });
@@ -48,7 +48,7 @@ describe('waits on Restate', () => {
     await world.dispose();
   });
 
-  test('an approval that nobody gives expires by the clock of the server, although the worker was killed meanwhile', async () => {
+  test('an unanswered approval expires by the server clock, even if the worker is killed in the meantime', async () => {
     const world = await createWorld({ approvals: { expireAfterMs: 3000 } });
     await world.runtime.create({ id: 'one', agent: 'desk' }, { by: ann });
     expect((await world.runtime.send('one', order, { by: ann })).status).toBe('waiting');
@@ -61,7 +61,7 @@ describe('waits on Restate', () => {
     await world.dispose();
   });
 
-  test('a session that waits for its provider is tried again after the worker was killed, without anybody asking', async () => {
+  test('a session that waits for its provider is retried by itself after the worker is killed', async () => {
     const world = await createWorld({ onOutage: 'park' });
     await world.runtime.create({ id: 'one', agent: 'desk' }, { by: ann });
     const parked = await world.runtime.send('one', 'look 1 & put 2 & note 3 & note 4; down@up', { by: ann });
@@ -74,7 +74,7 @@ describe('waits on Restate', () => {
     await world.dispose();
   });
 
-  test('a cancel reaches four calls that run within a second', async () => {
+  test('a cancel interrupts four running calls within a second', async () => {
     const world = await createWorld({});
     await world.runtime.create({ id: 'one', agent: 'desk' }, { by: ann });
     await world.runtime.send('one', 'look 1@never & put 2@never & note 3@never & note 4@never; say End', { by: ann, until: 'accepted' });

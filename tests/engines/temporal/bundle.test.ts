@@ -53,7 +53,7 @@ function answer({ messages }: { readonly messages: readonly { readonly role: str
   return { ok: true, response: { parts: calls, usage, finishReason: 'tool_calls' } };
 }
 
-test('an agent is bundled for a Temporal workflow, and runs with the globals of one', async () => {
+test('an agent can be bundled for a Temporal workflow and runs with its globals only', async () => {
   const { code, warnings } = await bundle();
   expect(warnings).toStrictEqual([]);
   const context = createWorkflowContext();
