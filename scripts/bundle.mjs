@@ -38,7 +38,7 @@ function listNodes(value) {
 
 const isCall = (/** @type {Node} */ { type }) => type === 'CallExpression' || type === 'NewExpression';
 
-// Bundlers take these for effects: an iterator, a getter or a toString() could run.
+// Bundlers treat these as side effects: an iterator, a getter or a toString() could run.
 const isRead = (/** @type {Node} */ { type }) => ['SpreadElement', 'MemberExpression', 'TemplateLiteral'].includes(type);
 
 /** @typedef {{ readonly at: number, readonly text: string }} Insertion */
@@ -74,7 +74,7 @@ function markPure(code) {
 }
 
 // `sideEffects: false` promises that no module does anything but define, and lets the user's bundler drop a file it needs nothing of.
-// With a module in one file, the promise has to be repeated at each constant.
+// Because each module is one file, that promise has to be repeated at every constant.
 const pureCalls = {
   name: 'pure-calls',
   transform: {

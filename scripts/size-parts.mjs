@@ -1,6 +1,6 @@
-// npm run size:parts: what the bundle of createAgent and aiSdk is made of, in kB, minified and gzipped.
-// Prints the share of each module, then what is left of the bundle if groups of features are taken out one after the other: the bodies of
-// their functions are emptied, so that everything that only they reach is dropped too. Such a bundle is only weighed, it does not work.
+// npm run size:parts: what the bundle of createAgent and aiSdk consists of, in kB, minified and gzipped.
+// Prints the share of each module, then the size that remains when groups of features are removed one after the other. To remove a group,
+// the bodies of its functions are emptied, so that everything only they use is dropped too. Such a bundle is only measured; it does not work.
 import { isAbsolute, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';

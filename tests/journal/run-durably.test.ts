@@ -1,4 +1,4 @@
-// An agent on a list of rows. Every run here has four parallel calls and an async hook: a simple one hides faults of the order.
+// An agent on a list of rows. Every run here has four parallel calls and an async hook, because a simple run hides ordering bugs.
 import { expect, test } from 'vitest';
 import { createTools, findFaults, KillableProcess, lateHook, runThroughKills } from '../support/killable-process.ts';
 import type { Agent } from '../../src/agent/index.ts';

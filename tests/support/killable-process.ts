@@ -1,4 +1,4 @@
-// Processes that run an agent on a list of rows, and can be killed: nothing of one does anything after that.
+// Simulated processes that run an agent on a list of rows. A killed one has no effect any more.
 import type { DurableEngine, RecordedCommit } from '../../src/journal/index.ts';
 import { memoryEngine, runDurably } from '../../src/journal/index.ts';
 import type { EffectClass } from '../../src/effects/index.ts';
@@ -9,7 +9,7 @@ import { defineTool } from '../../src/tools/index.ts';
 
 const never = new Promise<never>(() => undefined);
 
-/** Lets the event loop turn so many times. */
+/** Waits for this many turns of the event loop. */
 async function turn(times: number): Promise<void> {
   for (let left = times; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -31,7 +31,7 @@ export class KillableProcess {
     return this.#isAlive ? value : never;
   }
 
-  /** Creates a tool whose call takes as many turns of the event loop as its argument says, before its effect and after it. */
+  /** Creates a tool whose calls take the given number of event-loop turns, before and after their effect. */
   createTool(name: string, effect: EffectClass): Tool {
     return defineTool({
       name,
@@ -49,7 +49,7 @@ export class KillableProcess {
   }
 }
 
-/** One tool of each effect class, and another that must run once. */
+/** One tool of each effect class, and a second `once` tool. */
 export const createTools = (process: KillableProcess): readonly Tool[] => [
   process.createTool('look', 'pure'),
   process.createTool('put', 'idempotent'),
@@ -95,12 +95,12 @@ export interface KilledRun {
   readonly result: RunResult;
   readonly lines: readonly string[];
   readonly journal: readonly string[];
-  /** Commits that the last process was told about. */
+  /** Commits that the last process passed to the host. */
   readonly commits: readonly RecordedCommit[];
   readonly kills: number;
 }
 
-/** Runs an execution through these kills, with a process of its own after each. */
+/** Runs an execution with these kills, and starts a new process after each. */
 export async function runThroughKills(create: (process: KillableProcess) => Orchestrator, kills: readonly Kill[]): Promise<KilledRun> {
   const [lines, journal]: [string[], string[]] = [[], []];
   const executionId = 'e1';
@@ -124,7 +124,7 @@ export async function runThroughKills(create: (process: KillableProcess) => Orch
   return { result, lines, journal, commits, kills: count };
 }
 
-/** Returns what is wrong with an execution, whatever it was: calls that must run once and ran twice, and missing events. */
+/** Returns the problems of any execution: `once` calls that ran twice, and missing events. */
 export function findFaults({ lines, commits }: KilledRun): readonly string[] {
   const once = lines.filter((line) => /^(?:note|pay) /.test(line));
   const twice = once.filter((line, index) => once.indexOf(line) !== index);

@@ -1,4 +1,4 @@
-// DBOS in this process, on a real Postgres server. A crash is an attempt that never goes on; DBOS is told to start the workflow again.
+// DBOS in this process, on a real Postgres server. A crash is an attempt that never continues; DBOS then restarts the workflow.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { dbosEngine } from '../../../src/journal/dbos/index.ts';
@@ -11,7 +11,7 @@ type Body = (attempt: JournalAttempt) => Promise<unknown>;
 
 const never = new Promise<never>(() => undefined);
 
-/** Runs a function outside of the workflow that calls it: inside, it would be a step. */
+/** Runs a function outside the calling workflow: inside, it would be recorded as a step. */
 const runOutside = AsyncLocalStorage.snapshot();
 
 export interface DbosWorld extends JournalWorld {
@@ -39,7 +39,7 @@ export async function createDbosWorld(): Promise<DbosWorld> {
     execute: async (id, body) => {
       bodies.set(id, body);
       const handle = await DBOS.startWorkflow(run, { workflowID: id })(id);
-      // Of the database: the promise of the first attempt may never settle.
+      // Read from the database, because the promise of the first attempt may never settle.
       return (await DBOS.retrieveWorkflow(handle.workflowID).getResult({ pollingIntervalMs: 50 })) as never;
     },
     dispose: async () => {

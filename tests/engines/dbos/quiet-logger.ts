@@ -1,2 +1,2 @@
-/** A logger for DBOS that writes nothing: servers that stop and processes that are killed are what these tests are about. */
+/** A DBOS logger that writes nothing: in these tests, servers stop and processes are killed on purpose. */
 export const quietLogger = { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined };

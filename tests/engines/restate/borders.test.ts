@@ -92,7 +92,7 @@ async function openSessions(prefix: string, bytes: number, { effect = 'once', ma
   return { runtime, endpoint, problems, dispose };
 }
 
-/** Asks an endpoint for a turn as a stranger would: without a signature. */
+/** Requests a turn from an endpoint without a signature, as a stranger would. */
 function askUnsigned(url: string, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const client = connect(url);

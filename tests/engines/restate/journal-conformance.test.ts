@@ -12,7 +12,7 @@ type Body = (attempt: JournalAttempt) => Promise<unknown>;
 const server = await startRestate();
 const bodies = new Map<string, Body>();
 
-/** An attempt that fails is made again on the same journal; what it was doing never goes on. */
+/** A failed attempt is retried on the same journal; the failed one never continues. */
 const runs = service({
   name: 'Runs',
   options: {

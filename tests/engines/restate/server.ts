@@ -13,11 +13,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface RestateServer {
   readonly ingress: string;
   readonly admin: string;
-  /** Registers the address of an endpoint, again if it has changed. */
+  /** Registers the address of an endpoint. Call it again if the endpoint has changed. */
   register(url: string): Promise<void>;
-  /** Ends the server without warning. */
+  /** Kills the server without warning. */
   kill(): Promise<void>;
-  /** Starts it again on what it had stored. */
+  /** Restarts the server with its stored data. */
   start(): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function findPorts(count: number): Promise<readonly number[]> {
   return ports;
 }
 
-/** Path of the server's program, which the package for this platform brings. */
+/** Path of the server binary from the package for this platform. */
 function findProgram(): string {
   const { platform, arch } = process;
   const require = createRequire(import.meta.url);
@@ -60,7 +60,7 @@ async function until(what: string, isDone: () => Promise<boolean>): Promise<void
   }
 }
 
-/** Starts a server on loopback, with what it stores in a folder of its own. */
+/** Starts a server on loopback, with its data in a separate folder. */
 export async function startRestate(settings: Readonly<Record<string, string>> = {}): Promise<RestateServer> {
   const folder = mkdtempSync(join(tmpdir(), 'stepline-restate-'));
   const [ingressPort, adminPort, nodePort] = (await findPorts(3)) as [number, number, number];
@@ -77,7 +77,7 @@ export async function startRestate(settings: Readonly<Record<string, string>> = 
     RESTATE_DEFAULT_NUM_PARTITIONS: '4',
     RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: '512MB',
     RESTATE_LOG_FILTER: 'error',
-    // A worker that hangs is given up after three seconds, not after a minute.
+    // The server gives up on a worker that hangs after three seconds instead of a minute.
     RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_INTERVAL: '1s',
     RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_TIMEOUT: '2s',
     ...settings,

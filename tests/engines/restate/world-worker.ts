@@ -19,7 +19,7 @@ process.on('message', (command: WorkerCommand) => {
   if (command.type === 'drain')
     void worker.drain().then(() => {
       say({ type: 'drained' });
-      // Time for the server to hear the end of the last turns.
+      // Gives the server time to receive the end of the last turns.
       setTimeout(() => process.exit(0), 50);
     });
 });

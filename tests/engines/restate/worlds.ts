@@ -16,7 +16,7 @@ import { findPorts } from './server.ts';
 
 const workerFile = fileURLToPath(new URL('world-worker.ts', import.meta.url));
 
-/** Makes worlds on a server. Each has services of its own. */
+/** Creates worlds on a server, each with its own services. */
 export const createRestateWorlds =
   (server: RestateServer): RuntimeWorldFactory =>
   async (given) => {

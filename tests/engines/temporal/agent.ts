@@ -1,22 +1,22 @@
-// An agent for the inside of a workflow: no network, no crypto, no performance, no process. Model and tools are activities.
+// An agent that runs inside a workflow: no network, no crypto, no performance, no process. Model and tools are activities.
 import type { Agent, Model } from 'stepline';
 import { createAgent, defineTool } from 'stepline';
 import type { ModelOutcome } from 'stepline/inference';
 import type { Clock } from 'stepline/step-by-step';
 
-/** Runs outside of the workflow, once for each call; its result is kept in the history. */
+/** Functions that run outside the workflow, once per call. Temporal stores their results in the history. */
 export interface Activities {
   /** Gets the messages and the tools of a request as plain data, and returns what `generate` of a model returned. */
   askModel(request: { readonly messages: readonly unknown[]; readonly tools: readonly unknown[] }): Promise<ModelOutcome>;
   sendMail(mail: { readonly to: string; readonly idempotencyKey: string }): Promise<string>;
 }
 
-/** What a workflow has in place of the machine's own. */
+/** Activities, and the id source of the workflow. */
 interface Surroundings extends Activities {
   readonly ids: () => string;
 }
 
-/** The time of the workflow: Temporal replaces Date and the timers. */
+/** The clock of the workflow: Temporal replaces Date and the timers. */
 const clock: Clock = {
   now: () => Date.now(),
   monotonic: () => Date.now(),

@@ -1,5 +1,5 @@
-// npm has no Temporal server, so no workflow runs here. What is seen: the agent is bundled as a worker would do it, and the bundle works with
-// the globals of a workflow and nothing else.
+// npm has no Temporal server, so no workflow runs here. The test bundles the agent as a worker would, and runs the bundle with only the
+// globals of a workflow.
 import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { bundleWorkflowCode } from '@temporalio/worker';
@@ -9,7 +9,7 @@ import { Usage } from '../../../src/entry/index.ts';
 
 const find = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Bundles the workflows with the sources of the package in its place. */
+/** Bundles the workflows with the sources of the package instead of the built package. */
 async function bundle(): Promise<{ readonly code: string; readonly warnings: readonly string[] }> {
   const warnings: string[] = [];
   const note = (message: string): void => void warnings.push(message);
@@ -26,7 +26,7 @@ async function bundle(): Promise<{ readonly code: string; readonly warnings: rea
   return { code, warnings };
 }
 
-/** The globals that Temporal adds to those of the language, and what stands in for the time and the chance of a workflow. */
+/** The globals that Temporal adds to those of the language, with stand-ins for the clock and randomness of a workflow. */
 const createWorkflowContext = () =>
   createContext({
     ...{ URL, URLSearchParams, TextEncoder, TextDecoder, AbortController, console },

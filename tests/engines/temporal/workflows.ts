@@ -2,7 +2,7 @@ import { proxyActivities, uuid4 } from '@temporalio/workflow';
 import type { Activities } from './agent.ts';
 import { createMailer } from './agent.ts';
 
-// Temporal must not try again by itself: retries are the agent's own decisions, and a tool may not run twice.
+// Temporal must not retry by itself: the agent decides about retries, and a tool must not run twice.
 const { askModel, sendMail } = proxyActivities<Activities>({ startToCloseTimeout: '10 minutes', retry: { maximumAttempts: 1 } });
 
 /** The workflow. */
@@ -11,7 +11,7 @@ export async function mail(task: string): Promise<{ readonly status: string; rea
   return { status, text };
 }
 
-/** The same agent with activities that are given: for a test without a server. */
+/** The same agent with activities passed in, for a test without a server. */
 export async function mailWith(task: string, given: Parameters<typeof createMailer>[0]): Promise<{ readonly text: string }> {
   const { text } = await createMailer(given).start(task).result;
   return { text };

@@ -1,4 +1,4 @@
-// An executor as its parent sees it.
+// An executor process, controlled by its parent.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -6,12 +6,12 @@ import type { Orders } from './worker.ts';
 
 const workerFile = fileURLToPath(new URL('worker.ts', import.meta.url));
 
-/** A line of an executor. */
+/** A line that an executor prints. */
 export interface Said {
   readonly started?: number;
   /** Session whose step was recorded. */
   readonly step?: string;
-  /** Number of workflows that it took over. */
+  /** Number of workflows it took over. */
   readonly takeover?: number;
   readonly problem?: string;
 }
@@ -19,7 +19,7 @@ export interface Said {
 export interface Executor {
   readonly orders: Orders;
   readonly kill: () => Promise<void>;
-  /** Settles with the end of its error output if it ended by itself. */
+  /** Settles with the last part of stderr if the process ended by itself. */
   readonly failed: Promise<string>;
 }
 

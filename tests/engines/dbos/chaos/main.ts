@@ -1,4 +1,4 @@
-// Kills DBOS executors in the middle of their work and shows that nothing is lost, done twice or wrong. Exits with 1 if anything is.
+// Kills DBOS executors while they work and checks that nothing is lost, repeated or wrong. Exits with 1 if anything is.
 //   npm run chaos:dbos                                    100 sessions × 20 steps of four calls, 8 kills, the last one for good
 //   npm run chaos:dbos -- --sessions 20 --steps 10 --kills 3 --seed 7
 import { parseArgs } from 'node:util';

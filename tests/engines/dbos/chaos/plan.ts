@@ -1,8 +1,8 @@
-// What every session does: four calls in each step, all of which follow from the session, the step and what was read before.
+// The plan of every session: four calls in each step, all derived from the session, the step and the results read so far.
 import type { ScriptedAnswer } from '../../../../src/testing/index.ts';
 import type { Message } from '../../../../src/entry/index.ts';
 
-/** The calls of a step: the tool, and whether it may run only once. */
+/** Calls of a step: the tool, and whether it may run only once. */
 export const callNames = ['act', 'pay', 'put', 'look'] as const;
 export type CallName = (typeof callNames)[number];
 export const isOnce = (name: string): boolean => name === 'act' || name === 'pay';
@@ -17,7 +17,7 @@ const readResults = (messages: readonly Message[]): readonly string[] =>
     ),
   );
 
-/** A short sum of everything that was read: an answer that skips or repeats anything has another one. */
+/** A checksum of everything that was read: it changes if an answer skips or repeats anything. */
 const toSum = (texts: readonly string[]): string => {
   let sum = 7;
   for (const text of texts) for (const letter of text) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003;
@@ -39,7 +39,7 @@ export function answerTo(messages: readonly Message[]): ScriptedAnswer {
   };
 }
 
-/** The expected last words if the ends of some calls are unknown. */
+/** The expected last text if the results of some calls are unknown. */
 export function toLastWords(session: string, steps: number, isUnknown: (toolCallId: string) => boolean): string {
   const results: string[] = [];
   for (let step = 1; step < steps; step += 1)
@@ -50,7 +50,7 @@ export function toLastWords(session: string, steps: number, isUnknown: (toolCall
   return `All done: ${results.length} results, ${toSum(results)}.`;
 }
 
-/** Result that a model reads for a `once` call whose end nobody saw. */
+/** Result that the model reads for a `once` call whose result is unknown. */
 const unknownText = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.';
 
 /** A call that a session makes. */

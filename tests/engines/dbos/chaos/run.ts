@@ -24,7 +24,7 @@ export interface ChaosOptions {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Counts what executors say, and wakes up who waits for it. */
+/** Counts the lines of executors, and wakes up waiting callers. */
 class Watch {
   readonly problems: string[] = [];
   started = 0;
@@ -50,7 +50,7 @@ class Watch {
 
 type Client = Awaited<ReturnType<typeof DBOSClient.create>>;
 
-/** Reads the ends of all sessions; those that have not ended are left out. */
+/** Reads the results of all sessions; those that have not ended are left out. */
 async function readEnds(client: Client): Promise<ReadonlyMap<string, SessionEnd>> {
   const done = await client.listWorkflows({ status: 'SUCCESS', workflowName: 'session', loadInput: false });
   // Holds: the workflow returns these.
@@ -62,7 +62,7 @@ async function countEnds(client: Client): Promise<number> {
   return done.length;
 }
 
-/** Compares every session with its plan, and every call with what really happened outside. */
+/** Compares every session with its plan, and every call with the effects that really happened. */
 function check(ends: ReadonlyMap<string, SessionEnd>, world: string, { sessions, steps }: ChaosOptions): readonly Figure[] {
   const ids = sessionIds(sessions);
   const times = new Map<string, number>();
@@ -118,7 +118,7 @@ function check(ends: ReadonlyMap<string, SessionEnd>, world: string, { sessions,
   ];
 }
 
-/** Does the work with all its kills, and returns what must hold and whether it does. */
+/** Runs all sessions with all kills. Returns each check and whether it passed. */
 export async function runDbosChaos(options: ChaosOptions): Promise<readonly Figure[]> {
   const { sessions, steps, kills, seed, onProgress } = options;
   const folder = mkdtempSync(join(tmpdir(), 'stepline-dbos-'));
@@ -138,7 +138,7 @@ export async function runDbosChaos(options: ChaosOptions): Promise<readonly Figu
   const toOwn = (index: number): readonly string[] => ids.filter((_, place) => place % 2 === index);
   let executors = [start('one', toOwn(0))];
   try {
-    // One after the other: two that create the tables of DBOS at once lock each other out.
+    // One after the other: two executors that create the DBOS tables at once can block each other.
     await watch.until(() => watch.started > 0 || watch.problems.length > 0);
     executors.push(start('two', toOwn(1)));
     for (let kill = 1; kill <= kills; kill += 1) {
@@ -148,7 +148,7 @@ export async function runDbosChaos(options: ChaosOptions): Promise<readonly Figu
       await pause(random() * 20);
       const isLast = kill === kills;
       const drawn = random() < 0.5 ? 0 : 1;
-      // The one that is gone for good must leave work behind.
+      // The executor that does not come back must leave work behind.
       const index = isLast ? executors.findIndex(({ orders }) => orders.executorId === watch.lastExecutor) : drawn;
       const victim = executors[index];
       await victim?.kill();

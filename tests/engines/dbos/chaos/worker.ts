@@ -1,4 +1,4 @@
-// One executor: runs workflows of its own and of executors that are gone, until it is killed.
+// One executor: runs its own workflows and those of dead executors, until it is killed.
 // Started, killed and started again by the parent; its orders are the first argument.
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,7 +28,7 @@ export interface SessionEnd {
   readonly status: string;
   readonly text: string;
   readonly steps: number;
-  /** Ids of the calls whose end is unknown, and of those that failed otherwise. */
+  /** Ids of the calls with an unknown result, and of those that failed otherwise. */
   readonly unknown: readonly string[];
   readonly failed: readonly string[];
   readonly hasDenseEvents: boolean;
@@ -46,7 +46,7 @@ const input = {
   required: ['session', 'step'],
 } as const;
 
-/** A few milliseconds or none, others for each call: some are cut off before their effect, some after it. */
+/** A delay of a few milliseconds or none, different for each call: some are cut off before their effect, some after it. */
 const linger = (session: string, salt: number): Promise<void> => pause(Math.max(0, ((Number(session.slice(2)) * 7 + salt * 13) % 6) - 1));
 
 const toTool = (name: CallName) =>
@@ -57,7 +57,7 @@ const toTool = (name: CallName) =>
     effect: isOnce(name) ? 'once' : name === 'put' ? 'idempotent' : 'pure',
     run: async ({ session, step }, { idempotencyKey }) => {
       await linger(session, step);
-      // The effect itself: once this line stands in the file it has happened, whatever becomes of the process.
+      // The effect itself: once this line is in the file, it has happened, even if the process dies.
       writeSync(world, `${[process.pid, name, idempotencyKey].join('\t')}\n`);
       await linger(session, step + 3);
       return toResult(name, session, step);
@@ -105,7 +105,7 @@ async function runSession(session: string, steps: number): Promise<SessionEnd> {
 }
 
 const connection = new pg.Client({ connectionString: orders.url });
-// Others take over when it is lost: this executor must not go on.
+// Others take over when the connection is lost, so this executor must not continue.
 connection.on('error', () => process.exit(1));
 await connection.connect();
 await holdLiveness(connection, orders.executorId);
@@ -113,7 +113,7 @@ DBOS.setConfig({
   name: 'chaos',
   systemDatabaseUrl: orders.url,
   executorID: orders.executorId,
-  // Rows fit every build, so that a new one may take over the workflows of the last.
+  // Every build can read the rows, so a new build may take over the workflows of the previous one.
   applicationVersion: 'any',
   logger: quietLogger,
 });

@@ -18,7 +18,7 @@ async function open(port: number): Promise<Socket | undefined> {
   }
 }
 
-/** Opens an address on loopback. Ports that nobody listens on are passed over. */
+/** Opens an address on loopback. Skips ports that nobody listens on. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   let next = 0;
   const sockets = new Set<Socket>();

@@ -1,4 +1,4 @@
-// Compares every session with its plan, and every call with what really happened outside.
+// Compares every session with its plan, and every call with the effects that really happened.
 import type { Figure } from '../../../../chaos/figures.ts';
 import { atMost, info, none } from '../../../../chaos/figures.ts';
 import type { AgentState } from '../../../../src/entry/index.ts';
@@ -63,7 +63,7 @@ export async function checkSessions(runtime: SessionRuntime<AgentState>, { sessi
     info('`once` calls', calls),
     info('  of unknown end', unknown),
     info('other effects repeated', repeated),
-    // Otherwise nothing was in the middle of anything when it was killed.
+    // Otherwise no kill interrupted anything.
     { what: 'calls that a kill has cut off', value: unknown + repeated, wanted: 'some', isRight: unknown + repeated > 0 },
   ];
 }

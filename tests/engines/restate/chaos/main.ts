@@ -1,4 +1,4 @@
-// Kills workers and the server in the middle of their work and shows that nothing is lost, done twice or wrong. Exits with 1 if anything is.
+// Kills workers and the server while they work and checks that nothing is lost, repeated or wrong. Exits with 1 if anything is.
 //   npm run chaos:restate              200 sessions × 20 steps of four calls, 10 kills of a worker, 3 of the server, a freeze, a new build
 //   npm run chaos:restate -- --sessions 20 --steps 10 --kills 3 --server-kills 1 --seed 7
 import { parseArgs } from 'node:util';

@@ -30,15 +30,15 @@ export interface ChaosOptions {
 
 const by = { id: 'chaos', kind: 'service' };
 
-/** Longest time for all sessions to come to rest. */
+/** Maximum time until all sessions rest. */
 const patienceMs = 300_000;
 
-/** Time that a worker is frozen: longer than the server waits for a sign of it. */
+/** Time for which a worker is frozen: longer than the server waits for a keep-alive. */
 const frozenMs = 6000;
 
 type Disturbance = 'kill' | 'kill-server' | 'freeze';
 
-/** Mixes what happens: kills of workers, kills of the server. The freeze is among the first, so that it is over before the end. */
+/** Shuffles the disturbances: kills of workers and of the server. The freeze comes early, so that it is over before the end. */
 function planDisturbances({ kills, serverKills }: ChaosOptions, random: () => number): readonly Disturbance[] {
   const all: Disturbance[] = [...Array<Disturbance>(kills).fill('kill'), ...Array<Disturbance>(serverKills).fill('kill-server')];
   const mixed = all
@@ -48,7 +48,7 @@ function planDisturbances({ kills, serverKills }: ChaosOptions, random: () => nu
   return mixed.toSpliced(1, 0, 'freeze');
 }
 
-/** Does the work with everything that happens to it, and returns what must hold and whether it does. */
+/** Runs all sessions with all disturbances. Returns each check and whether it passed. */
 export async function runRestateChaos(options: ChaosOptions): Promise<readonly Figure[]> {
   const { sessions, steps, seed, onProgress = () => undefined } = options;
   const random = createRandom(seed);
@@ -63,7 +63,7 @@ export async function runRestateChaos(options: ChaosOptions): Promise<readonly F
   let build = 1;
   const start = (port: number): WorkerProcess => startWorker({ ingress: server.ingress, port, world, build: String(build) });
   const workers = ports.map(start);
-  // Reads what the workers have written; it runs nothing.
+  // Reads the sessions that the workers have written; it runs nothing.
   const reader = createAgent({ id: 'chaos', model: scriptedModel([{ text: '' }]) });
   const problems: string[] = [];
   const runtime = restateSessions({
@@ -73,7 +73,7 @@ export async function runRestateChaos(options: ChaosOptions): Promise<readonly F
     onProblem: (error) => void problems.push(String(error)),
   });
   const countOpen = async (): Promise<number> => (await list.list({ isOpen: true, limit: sessions })).sessions.length;
-  // Counted outside: the list is late, and a disturbance that comes when all is done disturbs nobody.
+  // Counted from the effects, because the copy is late and a disturbance after the end would test nothing.
   const countEffects = (): number => readFileSync(world, 'utf8').split('\n').length - 1;
   const effects = sessions * (steps - 1) * callNames.length;
   const untilDone = async (part: number): Promise<void> => {

@@ -1,4 +1,4 @@
-// A worker as its parent sees it.
+// A worker process, controlled by its parent.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ export interface WorkerProcess {
   /** Settles when it listens; rejects if it ended before. */
   readonly listening: Promise<void>;
   kill(): Promise<void>;
-  /** Stops it in the middle of everything, and lets it go on. */
+  /** Freezes the process, then lets it continue. */
   freeze(): void;
   thaw(): void;
 }

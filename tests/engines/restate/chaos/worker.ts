@@ -29,7 +29,7 @@ const input = {
   required: ['session', 'step'],
 } as const;
 
-/** A few milliseconds or none, others for each call: some are cut off before their effect, some after it. */
+/** A delay of a few milliseconds or none, different for each call: some are cut off before their effect, some after it. */
 const linger = (session: string, salt: number): Promise<void> => pause(Math.max(0, ((Number(session.slice(2)) * 7 + salt * 13) % 6) - 1));
 
 const toTool = (name: CallName) =>
@@ -40,7 +40,7 @@ const toTool = (name: CallName) =>
     effect: isOnce(name) ? 'once' : name === 'put' ? 'idempotent' : 'pure',
     run: async ({ session, step }, { idempotencyKey }) => {
       await linger(session, step);
-      // The effect itself: once this line stands in the file it has happened, whatever becomes of the process.
+      // The effect itself: once this line is in the file, it has happened, even if the process dies.
       writeSync(world, `${[process.pid, name, idempotencyKey].join('\t')}\n`);
       await linger(session, step + 3);
       return toResult(name, session, step);
