@@ -6,8 +6,8 @@ import { runDurably } from '../../../src/journal/index.ts';
 import { scriptedModel } from '../../../src/testing/index.ts';
 import type { Server } from '../../postgres/server.ts';
 import { startPostgres } from '../postgres.ts';
+import { quietLogger } from './quiet-logger.ts';
 
-const quiet = { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined };
 let server: Server | undefined;
 const calls = { started: 0, abortedAt: [] as number[] };
 const wait = (isDone: () => boolean): Promise<void> => expect.poll(isDone, { timeout: 20_000, interval: 10 }).toBe(true) as Promise<never>;
@@ -51,7 +51,7 @@ const workflow = DBOS.registerWorkflow(
 
 beforeAll(async () => {
   server = await startPostgres();
-  DBOS.setConfig({ name: 'cancel', systemDatabaseUrl: server.url, logger: quiet });
+  DBOS.setConfig({ name: 'cancel', systemDatabaseUrl: server.url, logger: quietLogger });
   await DBOS.launch();
 });
 afterAll(async () => {

@@ -5,6 +5,7 @@ import { dbosEngine } from '../../../src/journal/dbos/index.ts';
 import type { JournalAttempt, JournalWorld } from '../../../src/testing/index.ts';
 import type { Server } from '../../postgres/server.ts';
 import { startPostgres } from '../postgres.ts';
+import { quietLogger } from './quiet-logger.ts';
 
 type Body = (attempt: JournalAttempt) => Promise<unknown>;
 
@@ -12,8 +13,6 @@ const never = new Promise<never>(() => undefined);
 
 /** Runs a function outside of the workflow that calls it: inside, it would be a step. */
 const runOutside = AsyncLocalStorage.snapshot();
-
-const quiet = { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined };
 
 export interface DbosWorld extends JournalWorld {
   readonly server: Server;
@@ -33,7 +32,7 @@ export async function createDbosWorld(): Promise<DbosWorld> {
     },
     { name: 'conformance' },
   );
-  DBOS.setConfig({ name: 'conformance', systemDatabaseUrl: server.url, systemDatabasePoolSize: 20, logger: quiet });
+  DBOS.setConfig({ name: 'conformance', systemDatabaseUrl: server.url, systemDatabasePoolSize: 20, logger: quietLogger });
   await DBOS.launch();
   return {
     server,

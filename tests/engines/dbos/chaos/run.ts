@@ -7,6 +7,7 @@ import type { Figure } from '../../../../chaos/figures.ts';
 import { atMost, exactly, info, none } from '../../../../chaos/figures.ts';
 import { createRandom } from '../../../../chaos/random.ts';
 import { startPostgres } from '../../postgres.ts';
+import { quietLogger } from '../quiet-logger.ts';
 import type { PlannedCall } from './plan.ts';
 import { callNames, isOnce, planCalls, sessionIds, toLastWords } from './plan.ts';
 import type { Executor, Said } from './executor.ts';
@@ -124,7 +125,7 @@ export async function runDbosChaos(options: ChaosOptions): Promise<readonly Figu
   const world = join(folder, 'world');
   writeFileSync(world, '');
   const server = await startPostgres();
-  const client = await DBOSClient.create({ systemDatabaseUrl: server.url });
+  const client = await DBOSClient.create({ systemDatabaseUrl: server.url, logger: quietLogger });
   const watch = new Watch();
   const random = createRandom(seed);
   const ids = sessionIds(sessions);

@@ -10,6 +10,7 @@ import { runDurably } from '../../../../src/journal/index.ts';
 import { dbosEngine } from '../../../../src/journal/dbos/index.ts';
 import { scriptedModel } from '../../../../src/testing/index.ts';
 import type { CallName } from './plan.ts';
+import { quietLogger } from '../quiet-logger.ts';
 import { answerTo, callNames, isOnce, toResult } from './plan.ts';
 
 /** Orders of the parent. */
@@ -108,14 +109,13 @@ const connection = new pg.Client({ connectionString: orders.url });
 connection.on('error', () => process.exit(1));
 await connection.connect();
 await holdLiveness(connection, orders.executorId);
-const quiet = { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined };
 DBOS.setConfig({
   name: 'chaos',
   systemDatabaseUrl: orders.url,
   executorID: orders.executorId,
   // Rows fit every build, so that a new one may take over the workflows of the last.
   applicationVersion: 'any',
-  logger: quiet,
+  logger: quietLogger,
 });
 const workflow = DBOS.registerWorkflow(runSession, { name: 'session' });
 await DBOS.launch();
