@@ -15,7 +15,22 @@ export const pageGroups = [
   { title: 'Agents', pages: toPages(['agents', 'tools', 'limits', 'retries', 'events', 'hooks', 'capabilities', 'chat', 'testing']) },
   {
     title: 'Sessions',
-    pages: toPages(['sessions', 'storage', 'cli', 'http', 'page', 'ui', 'use-chat', 'ag-ui', 'pusher', 'feed', 'broadcasting', 'durable', 'restate']),
+    pages: toPages([
+      'sessions',
+      'storage',
+      'cli',
+      'http',
+      'page',
+      'ui',
+      'use-chat',
+      'ag-ui',
+      'pusher',
+      'feed',
+      'broadcasting',
+      'deploy',
+      'durable',
+      'restate',
+    ]),
   },
   {
     title: 'Recipes',

@@ -2,7 +2,7 @@
 // Owns:     the names of the services, and the shape of every message between them.
 // Does not: know how a message is handled.
 import type { ProcessIdentity } from '../../lib/index.ts';
-import type { LogEntry, Mail, NewMail, SessionDeletion, SessionRewrite, SessionWrite } from '../index.ts';
+import type { Mail, NewMail, SessionDeletion, SessionRewrite, SessionWrite } from '../index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 
 /** Names of the services. `session` runs on workers, all others at the desk. */
@@ -74,5 +74,3 @@ export interface EntryRange {
   readonly from: number;
   readonly to: number;
 }
-
-export type { LogEntry, Mail };

@@ -76,11 +76,7 @@ function withGone(before: JsonObject, after: JsonObject): JsonObject {
 }
 
 /** Writes a result so that it is read the same after the one before it and without that. */
-function writeWhole<S extends Step>(
-  result: StepResult<S>,
-  { step: codec, refs }: ResultSurroundings<S>,
-  before: StoredStep,
-): JsonObject {
+function writeWhole<S extends Step>(result: StepResult<S>, { step: codec, refs }: ResultSurroundings<S>, before: StoredStep): JsonObject {
   const { step, outcome, timing } = result;
   const inner = codec.getInnerOutcome?.(step);
   return present({

@@ -60,7 +60,10 @@ const interruptions = Object.values(Interruption);
 
 /** Reads the common fields. Those that are absent are left out. */
 export function readCommon(data: ObjectReader): CommonFields {
-  const common: Draft<CommonFields> = { usage: data.value('usage', Usage.fromJSON), errors: data.optionalArray('errors', readFailure) ?? [] };
+  const common: Draft<CommonFields> = {
+    usage: data.value('usage', Usage.fromJSON),
+    errors: data.optionalArray('errors', readFailure) ?? [],
+  };
   const participant = data.optionalString('participant');
   const interrupted = data.optionalOneOf('interrupted', interruptions);
   const finishReason = data.optionalString('finishReason');
