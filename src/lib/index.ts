@@ -1,3 +1,4 @@
+export { shareAbortListener } from './abort-listeners.ts';
 export type { EarlierItems } from './append-only-list.ts';
 export { AppendOnlyList } from './append-only-list.ts';
 export { assertNever } from './assert-never.ts';

@@ -3,7 +3,6 @@
 //           checked.
 // Does not: check anything. Whoever marks a value vouches that it is plain data, canonical within the usual limits, and frozen all the
 //           way down, so that it stays so.
-
 import { deepFreeze } from './copy-frozen.ts';
 import type { Json } from './json.ts';
 
@@ -12,6 +11,7 @@ export type KnownForm = 'json' | 'model-outcome';
 
  
 /** Returns the object that it is given: a class that extends this one adds its private field to that object. */
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the way to add a private field to an object that exists
 class GivenObject {
   constructor(value: object) {
     return value;

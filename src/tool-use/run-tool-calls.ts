@@ -114,11 +114,7 @@ const changedArguments = 'a hook changed the arguments after they had been appro
 type CheckedCall = PreparedCall | { readonly type: 'call'; readonly call: ToolCall };
 
 /** Shows a call to the hooks before it is prepared. Returns it, changed or not, or what became of it instead. */
-function applyBeforeToolHooks(
-  { setup, turn, step, approved }: Batch,
-  call: ToolCall,
-  index: number,
-): Soon<CheckedCall> {
+function applyBeforeToolHooks({ setup, turn, step, approved }: Batch, call: ToolCall, index: number): Soon<CheckedCall> {
   const { hooks } = setup;
   const { scope } = turn;
   if (scope.control.forbidding !== undefined) return refuseCall(turn, call);
