@@ -9,7 +9,6 @@ import type { Json } from './json.ts';
 /** Form of a known value: any JSON, or an answer that a model gave. */
 export type KnownForm = 'json' | 'model-outcome';
 
- 
 /** Returns the object that it is given: a class that extends this one adds its private field to that object. */
 // eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the way to add a private field to an object that exists
 class GivenObject {
