@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { markCanonical } from '../lib/index.ts';
 import { createFakeClock, effectsConformance } from '../testing/index.ts';
 import { createDirectEffects } from './direct-effects.ts';
 import type { EffectControl } from './effect-control.ts';
@@ -150,6 +151,16 @@ describe('E4: what cannot be stored fails that call', () => {
       code: 'unencodable-value',
       message:
         'The returned value cannot be stored: found[0] is a Map; turn it into an object or an array of entries. Return plain JSON data.',
+    });
+  });
+
+  test('also if the work of an engine changed a copy of a value that is known', async () => {
+    const known = markCanonical({ id: 1 });
+    expect(await setUp().effects.run('a', () => known)).toEqual({ ok: true, value: known });
+    expect(await setUp().effects.run('a', () => ({ ...known, found: new Set() }))).toMatchObject({ ok: false, code: 'unencodable-value' });
+    expect(await setUp().effects.run('a', () => ({ ...known, at: new Date(0) }))).toMatchObject({
+      ok: true,
+      value: { id: 1, at: '1970-01-01T00:00:00.000Z' },
     });
   });
 });

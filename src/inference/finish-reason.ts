@@ -20,12 +20,14 @@ const wordsByReason: Readonly<Record<FinishReason, readonly string[]>> = {
 };
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map(
-  Object.values(FinishReason).flatMap((reason) => wordsByReason[reason].map((word) => [word, reason] as const)),
+  Object.values(FinishReason).flatMap((reason) =>
+    wordsByReason[reason].flatMap((word) => [[word, reason] as const, [word.replaceAll('_', '-'), reason] as const]),
+  ),
 );
 
 /** Reads any provider's word for the reason; an unknown word is `other`, no word at all is undefined. */
 export function toFinishReason(word: string | null | undefined): FinishReason | undefined {
   if (word === null || word === undefined || word === '') return undefined;
-  const plain = word.toLowerCase().replaceAll('-', '_');
-  return reasons.get(plain) ?? FinishReason.Other;
+  // Most words are known as they are written.
+  return reasons.get(word) ?? reasons.get(word.toLowerCase().replaceAll('-', '_')) ?? FinishReason.Other;
 }

@@ -1,5 +1,7 @@
 import type { Json } from '../lib/index.ts';
-import { cleanText, deepFreeze, parseJsonText, toCanonical } from '../lib/index.ts';
+import { cleanText, deepFreeze, freezeCanonical, mostCanonicalBytes, parseJsonText, toCanonical } from '../lib/index.ts';
+
+const noArguments: Json = Object.freeze({});
 
 /** A call's arguments: parsed, or as the model wrote them if that is not JSON. */
 export interface ParsedArguments {
@@ -18,16 +20,23 @@ function toText(value: unknown): string {
   }
 }
 
+// A number is the longest for its text: 1e9 is written out, with 26 characters at most.
+const bytesPerCharacter = 26;
+
+/** Returns the most bytes that the value in a JSON text can take once it is parsed. */
+export const measureJsonText = (text: string): number => bytesPerCharacter * text.length;
+
 /** Parses JSON as strictly as JSON.parse does, and freezes it; undefined if it is not JSON, or too deep to be kept. */
 export function parseJson(text: string): Json | undefined {
   const value = parseJsonText(text);
   const canonical = toCanonical(value, limits);
-  return value !== undefined && canonical.ok ? deepFreeze(canonical.value) : undefined;
+  if (value === undefined || !canonical.ok) return undefined;
+  return measureJsonText(text) <= mostCanonicalBytes ? freezeCanonical(canonical.value) : deepFreeze(canonical.value);
 }
 
 /** Reads a call's arguments, as text or as a value. No text at all means no arguments. */
 export function parseArguments(input: unknown): ParsedArguments {
-  if (input === undefined || (typeof input === 'string' && input.trim() === '')) return { args: {} };
+  if (input === undefined || (typeof input === 'string' && input.trim() === '')) return { args: noArguments };
   if (typeof input === 'string') {
     const args = parseJson(input);
     return args === undefined ? { args: null, rawArgs: cleanText(input) } : { args };

@@ -2,7 +2,7 @@
 // answer could not be restored.
 import type { Failure } from '../errors/index.ts';
 import { classifyError, ErrorType } from '../errors/index.ts';
-import { childPath, isRecord } from '../lib/index.ts';
+import { childPath, getKnownForm, isRecord } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import { MalformedResponseError } from './malformed-response-error.ts';
 import type { Model, ModelOutcome, ModelResponse } from './model.ts';
@@ -150,11 +150,15 @@ function parseAnswer(parsed: Answered, model: Pick<Model, 'provider' | 'modelId'
   return failure === undefined ? parsed : { ok: false, failure, partial: parsed.response };
 }
 
+/** True if the response builder made this very outcome: its fields have the right form, and nobody can have changed them. */
+const isBuiltOutcome = (given: unknown): given is ModelOutcome => getKnownForm(given) === 'model-outcome';
+
 /**
  * Parses what a model returned. A well-formed outcome is returned as it is, without fields that nobody knows; an answer without
  * content is a failure (M6), and anything else is a failure that says which field is wrong and what was found there.
  */
 export function parseOutcome(given: unknown, model: Pick<Model, 'provider' | 'modelId'>): ModelOutcome {
+  if (isBuiltOutcome(given)) return given;
   if (!isRecord(given)) return toMalformed(new Mismatch('an object', given), given, model);
   const { ok } = given;
   const parsed = ok === true ? success(given) : ok === false ? refusal(given) : flagForm(ok);

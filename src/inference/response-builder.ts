@@ -15,10 +15,11 @@ import type { ToolInput } from './answer-calls.ts';
 import { AnswerCalls } from './answer-calls.ts';
 import type { Draft } from './answer-text.ts';
 import { AnswerText, toFinishedPart } from './answer-text.ts';
+import { markBuiltOutcome } from './built-outcome.ts';
 import { emitActivity, emitDelta, emitNotice } from './emit-notice.ts';
 import { FinishReason, toFinishReason } from './finish-reason.ts';
 import type { ModelDelta, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
-import { limits, parseArguments } from './parse-arguments.ts';
+import { limits, measureJsonText, parseArguments } from './parse-arguments.ts';
 import { settleAnswer } from './settle-answer.ts';
 
 /** Facts about the call that an answer belongs to. */
@@ -69,6 +70,8 @@ export class ResponseBuilder {
   #usage: ReportedUsage = {};
   #error: Failure | undefined;
   #finished = false;
+  /** Most bytes that the arguments of all calls take; infinite if the answer holds an object of the provider's. */
+  #argumentBytes = 0;
   #outcome: ModelOutcome | undefined;
 
   constructor(options: ResponseBuilderOptions) {
@@ -200,7 +203,7 @@ export class ResponseBuilder {
 
   /** Returns the outcome of the answer. Call it once, when everything has come. */
   outcome({ aborted = false }: { readonly aborted?: boolean } = {}): ModelOutcome {
-    this.#outcome ??= settleAnswer(this.#toResponse(), { aborted, error: this.#error, finished: this.#finished });
+    this.#outcome ??= this.#settle(aborted);
     return this.#outcome;
   }
 
@@ -240,6 +243,11 @@ export class ResponseBuilder {
     return this.#withFacts({ parts, usage: toUsage(this.#usage) });
   }
 
+  #settle(aborted: boolean): ModelOutcome {
+    const settled = settleAnswer(this.#toResponse(), { aborted, error: this.#error, finished: this.#finished });
+    return markBuiltOutcome(settled, this.#argumentBytes);
+  }
+
   #withFacts(response: Mutable<ModelResponse>): ModelResponse {
     const { id, modelId, providerMetadata, finishReason, rawFinishReason } = this.#facts;
     if (finishReason !== undefined) response.finishReason = finishReason;
@@ -256,6 +264,7 @@ export class ResponseBuilder {
 
   #addCall(call: ToolCallPart, given: unknown): void {
     this.#drafts.push(call);
+    if (given !== undefined) this.#argumentBytes += typeof given === 'string' ? measureJsonText(given) : Infinity;
     const isBare = given === undefined || (typeof given === 'string' && given.trim() === '');
     if (isBare && call.providerExecuted !== true) (this.#bareCalls ??= new Set()).add(call);
   }
@@ -290,6 +299,7 @@ export class ResponseBuilder {
 
   #toStored<Value extends JsonObject | Part>(value: Value): Value | undefined {
     const canonical = toCanonical(value, limits);
+    this.#argumentBytes = Infinity;
     // Holds: the canonical form of a value has the same fields.
     if (canonical.ok) return canonical.value as Value;
     this.warn(`Something that came with the answer could not be kept: ${canonical.path} ${canonical.problem}.`);

@@ -6,6 +6,7 @@
 // V3. What cannot be kept without losing meaning is refused with its path; what JSON would quietly change is changed here, once.
 import { cleanText } from './clean-text.ts';
 import type { Json, JsonObject } from './json.ts';
+import { isKnownCanonical } from './known-canonical.ts';
 import { setOwn } from './json.ts';
 import { childPath } from './json-path.ts';
 
@@ -301,8 +302,16 @@ function describeSize(value: unknown, { maxDepth, maxBytes }: Required<Canonical
   return `takes ${size} bytes as JSON, and at most ${maxBytes} can be stored`;
 }
 
+/** Limits of a value, unless a caller sets others. */
+export const mostCanonicalBytes = 1_000_000;
+const mostCanonicalDepth = 64;
+
 /** Brings a value into the form that JSON keeps; returns the very same value when it has that form already. */
-export function toCanonical(value: unknown, { maxDepth = 64, maxBytes = 1_000_000 }: CanonicalLimits = {}): CanonicalResult {
+export function toCanonical(
+  value: unknown,
+  { maxDepth = mostCanonicalDepth, maxBytes = mostCanonicalBytes }: CanonicalLimits = {},
+): CanonicalResult {
+  if (maxDepth >= mostCanonicalDepth && maxBytes >= mostCanonicalBytes && isKnownCanonical(value)) return { ok: true, value };
   if (isCanonical(value, maxDepth, maxBytes)) return { ok: true, value };
   const limits = { maxDepth, maxBytes };
   const walk = createWalk(limits);

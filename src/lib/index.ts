@@ -1,8 +1,9 @@
+export { shareAbortListener } from './abort-listeners.ts';
 export type { EarlierItems } from './append-only-list.ts';
 export { AppendOnlyList } from './append-only-list.ts';
 export { assertNever } from './assert-never.ts';
 export type { Callback } from './callback.ts';
-export { toCanonical } from './canonical.ts';
+export { mostCanonicalBytes, toCanonical } from './canonical.ts';
 export { checkKeys, findKeyProblem } from './check-keys.ts';
 export { cleanText, describeBrokenText, isCleanText } from './clean-text.ts';
 export type { Clock } from './clock.ts';
@@ -23,6 +24,7 @@ export { InvalidArgumentError } from './invalid-argument-error.ts';
 export { jsonEquals } from './json-equals.ts';
 export { childPath } from './json-path.ts';
 export { JsonScanner } from './json-scanner.ts';
+export { freezeCanonical, getKnownForm, markCanonical } from './known-canonical.ts';
 export type { Json, Jsonify, JsonObject } from './json.ts';
 export { isList, isPlainObject, isRecord, omitUndefined, parseJsonText, present, readField, setOwn } from './json.ts';
 export { cutLine, toJsonText, toLine } from './one-line.ts';

@@ -112,7 +112,11 @@ export class Message {
 
   /** The answers of tools; by convention one message per call. */
   static tool(results: ToolResult | readonly ToolResult[], options?: MessageOptions): Message {
-    return Message.of(MessageRole.Tool, 'output' in results ? toolResultPart(results) : results.map(toolResultPart), options);
+    return Message.of(
+      MessageRole.Tool,
+      'output' in results ? Object.freeze(toolResultPart(results)) : results.map(toolResultPart),
+      options,
+    );
   }
 
   /** Reads a message; an unknown role or part is refused. */

@@ -4,7 +4,7 @@
 // R1. The first interruption counts; later ones change nothing. Only a deadline can be renewed, unless the host has aborted since.
 // R2. After `close` no listener of ours is left on the host's signal.
 import type { StopRequest } from '../continuation/index.ts';
-import { cleanText } from '../lib/index.ts';
+import { cleanText, shareAbortListener } from '../lib/index.ts';
 import type { Interruption } from './step.ts';
 import { Supersession } from './supersession.ts';
 
@@ -71,6 +71,7 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
     get signal() {
       if (controller === undefined) {
         controller = new AbortController();
+        shareAbortListener(controller.signal);
         if (interruption !== undefined) controller.abort(abortReason);
       }
       return controller.signal;

@@ -1,3 +1,5 @@
+import type { Soon } from '../lib/index.ts';
+
 /**
  * Like Promise.all over a map, with at most `limit` running at once. Results are in the order of the items.
  * Once one rejects, no further one starts; those that run are awaited, then the rejection is passed on.
@@ -5,7 +7,7 @@
 export async function mapLimited<Item, Result>(
   items: readonly Item[],
   limit: number,
-  work: (item: Item, index: number) => Promise<Result>,
+  work: (item: Item, index: number) => Soon<Result>,
 ): Promise<readonly Result[]> {
   const results: Result[] = new Array<Result>(items.length);
   let next = 0;

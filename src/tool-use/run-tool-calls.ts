@@ -54,40 +54,49 @@ export async function runToolCalls(
   return mergeResults(results.map(toResults));
 }
 
-async function runToolCall(batch: Batch, given: ToolCall, position: number): Promise<CallResults | UnknownCall> {
-  const { setup, turn, step, state, approved } = batch;
-  const { scope } = turn;
-  const { context, stepNumber } = scope;
-  const { clock } = scope.time;
-  const { signal } = scope.control;
-  const index = findPlace(step, given, position);
-  // Most hooks and checks answer at once, and awaiting each would cost every call.
-  const hooked = applyBeforeToolHooks(batch, given, index);
-  const checked = hooked instanceof Promise ? await hooked : hooked;
-  const soon = checked.type === 'call' ? prepareCall(turn.tools, checked.call, { context, state, approved, clock, signal }) : checked;
-  const prepared = soon instanceof Promise ? await soon : soon;
-  if (prepared.type !== 'ready' && prepared.type !== 'nested' && prepared.type !== 'ended') return toWaitResults(batch, prepared);
+type CallEnd = CallResults | UnknownCall;
 
+// Not async, like the two below: most hooks and checks answer at once, and an async function keeps all that it knows for every call.
+function runToolCall(batch: Batch, given: ToolCall, position: number): Soon<CallEnd> {
+  const index = findPlace(batch.step, given, position);
+  const hooked = applyBeforeToolHooks(batch, given, index);
+  return hooked instanceof Promise ? hooked.then((late) => prepareToolCall(batch, late, index)) : prepareToolCall(batch, hooked, index);
+}
+
+function prepareToolCall(batch: Batch, checked: CheckedCall, index: number): Soon<CallEnd> {
+  if (checked.type !== 'call') return startToolCall(batch, checked, index);
+  const { turn, state, approved } = batch;
+  const { context, control, time } = turn.scope;
+  const { signal } = control;
+  const prepared = prepareCall(turn.tools, checked.call, { context, state, approved, clock: time.clock, signal });
+  return prepared instanceof Promise ? prepared.then((late) => startToolCall(batch, late, index)) : startToolCall(batch, prepared, index);
+}
+
+function startToolCall(batch: Batch, prepared: PreparedCall, index: number): Soon<CallEnd> {
+  if (prepared.type !== 'ready' && prepared.type !== 'nested' && prepared.type !== 'ended') return toWaitResults(batch, prepared);
+  const { setup, turn, step, state } = batch;
+  const { scope } = turn;
   const { call } = prepared;
   const facts = toFacts(call);
   scope.events.emit((header) => new ToolCallStarted(header, setup.name, facts));
   if (prepared.type === 'ended') return emitCompleted(batch, prepared.execution);
   if (prepared.type === 'nested') {
     const { usage, cost } = step;
-    const outcome = await runNestedCall(batch, prepared, { index, own: { usage, cost }, round: 1, answers: [] });
-    return outcome.type === 'waiting' ? outcome.results : completeCall(batch, call, outcome.execution);
+    return runNestedCall(batch, prepared, { index, own: { usage, cost }, round: 1, answers: [] }).then((outcome) =>
+      outcome.type === 'waiting' ? outcome.results : completeCall(batch, call, outcome.execution),
+    );
   }
-  const execution = await runCall(prepared, {
+  const { context, stepNumber } = scope;
+  return runCall(prepared, {
     effects: scope.effects,
     key: `tool/${stepNumber}/${index}`,
     idempotencyKey: `${scope.executionId}/${stepNumber}/${escapePart(call.id)}`,
     context,
     state,
-    clock,
+    clock: scope.time.clock,
     onProblem: scope.onProblem,
     onProgress: (progress) => scope.events.emitPiece((header) => new ToolCallProgress(header, setup.name, { ...facts, progress })),
-  });
-  return isAsked(batch, execution) ? { unknown: execution } : completeCall(batch, call, execution);
+  }).then((execution) => (isAsked(batch, execution) ? { unknown: execution } : completeCall(batch, call, execution)));
 }
 
 /** Finds the place of a call among those of its step. `position` is its place among those that run together, which are often the same. */
@@ -101,12 +110,11 @@ const toFacts = ({ id, name, args }: ToolCall): CallFacts => ({ tool: name, tool
 
 const changedArguments = 'a hook changed the arguments after they had been approved';
 
+/** A call that the hooks have seen: to be prepared, or what became of it instead. */
+type CheckedCall = PreparedCall | { readonly type: 'call'; readonly call: ToolCall };
+
 /** Shows a call to the hooks before it is prepared. Returns it, changed or not, or what became of it instead. */
-function applyBeforeToolHooks(
-  { setup, turn, step, approved }: Batch,
-  call: ToolCall,
-  index: number,
-): Soon<PreparedCall | { readonly type: 'call'; readonly call: ToolCall }> {
+function applyBeforeToolHooks({ setup, turn, step, approved }: Batch, call: ToolCall, index: number): Soon<CheckedCall> {
   const { hooks } = setup;
   const { scope } = turn;
   if (scope.control.forbidding !== undefined) return refuseCall(turn, call);
@@ -115,7 +123,7 @@ function applyBeforeToolHooks(
   if (hooks?.has(HookPoint.BeforeTool) !== true || tool === undefined || call.rawArgs !== undefined) return { type: 'call', call };
   // A call that a person approved is shown once more: time has passed, and its arguments may have been edited.
   const detail = approved ? `${index}/approved-${step.answers?.length ?? 0}` : String(index);
-  const decide = ({ state, verdict }: HookVerdict): PreparedCall | { readonly type: 'call'; readonly call: ToolCall } => {
+  const decide = ({ state, verdict }: HookVerdict): CheckedCall => {
     turn.keep(state);
     if (verdict.type === 'ended') return { type: 'ended', call, execution: verdict.execution };
     if (scope.control.forbidding !== undefined) return refuseCall(turn, call);

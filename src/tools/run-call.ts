@@ -9,7 +9,7 @@ import type { EffectFailure, EffectResult, Effects } from '../effects/index.ts';
 import { toFailure } from '../effects/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { Clock, Json, Soon } from '../lib/index.ts';
-import { isRecord, isThenable, systemClock, toCanonical } from '../lib/index.ts';
+import { isRecord, isThenable, markCanonical, systemClock, toCanonical } from '../lib/index.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { StoredResult } from './stored-result.ts';
 import { toStoredResult } from './stored-result.ts';
@@ -158,7 +158,8 @@ class OpenCall<Context> {
 
   #toJournaled({ value, output }: StoredResult): Journaled {
     const journaled = { value, startedAt: this.#startedAt, durationMs: this.#measure() };
-    return output === undefined ? journaled : { ...journaled, output };
+    // Stored values are canonical and frozen; an output may not be.
+    return output === undefined ? markCanonical(journaled) : { ...journaled, output };
   }
 
   #report(progress: unknown): void {
