@@ -9,7 +9,8 @@ import { Messages } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import type { Model, ModelOutcome, ModelRequest } from './model.ts';
 
-const noMessages: readonly Message[] = Object.freeze([]);
+// Not frozen: engines are slow to copy a list together with a frozen one.
+const noMessages: readonly Message[] = [];
 
 /** Messages for a model: instructions, then those of a state. */
 export class Conversation {
