@@ -4,8 +4,7 @@
 // V1. A model gets an array of its own, because it may keep it or change it. So the array is copied for every request.
 // V2. A model that promises to do neither gets the conversation instead: a request costs the same however long it is.
 // V3. The promise is that of a function. One that stands in its place, or around it, gets the array.
-import type { Message } from '../messages/index.ts';
-import { Messages } from '../messages/index.ts';
+import type { Message, Messages } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import type { Model, ModelOutcome, ModelRequest } from './model.ts';
 
@@ -39,7 +38,8 @@ export type ConversationRequest = RequestFields & { readonly messages: Conversat
 
 type ReadConversation = (request: ConversationRequest, onDelta: OnDelta) => Promise<ModelOutcome>;
 
-const readers = new WeakMap<Model['generate'] | Model['stream'], ReadConversation>();
+/** By the function that asks. */
+const readers = new WeakMap<object, ReadConversation>();
 
 /** Makes a model's way of asking one that reads conversations. */
 export function readConversations(ask: Model['generate'] | Model['stream'], read: ReadConversation): void {
@@ -55,7 +55,9 @@ export type OpenRequest = { -readonly [Key in keyof RequestFields]: RequestField
 export function askAbout(model: Model, request: OpenRequest, onDelta: OnDelta): Promise<ModelOutcome> {
   const { messages } = request;
   if (messages instanceof Conversation) {
-    const read = readers.get(onDelta === undefined ? model.generate : model.stream);
+    // Only looked up, not called.
+    const functions: Readonly<Record<'generate' | 'stream', object>> = model;
+    const read = readers.get(onDelta === undefined ? functions.generate : functions.stream);
     // Holds: the conversation is its own.
     if (read !== undefined) return read(request as ConversationRequest, onDelta);
     request.messages = messages.toArray();

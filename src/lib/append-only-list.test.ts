@@ -270,8 +270,8 @@ describe('A6: earlier items are read when one of them is asked for', () => {
 test('versions of one list know each other, branches do not', () => {
   const first = AppendOnlyList.from([1, 2]);
   const second = first.append(3);
-  expect([second.isVersionOf(first), first.isVersionOf(second)]).toEqual([true, true]);
-  expect([first.append(3).isVersionOf(second), AppendOnlyList.from([1, 2]).isVersionOf(first)]).toEqual([false, false]);
+  expect([second.hasSameOrigin(first), first.hasSameOrigin(second)]).toEqual([true, true]);
+  expect([first.append(3).hasSameOrigin(second), AppendOnlyList.from([1, 2]).hasSameOrigin(first)]).toEqual([false, false]);
 });
 
 test('a list counts the items that stand in it from a place on, and none behind its end', () => {

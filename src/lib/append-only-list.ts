@@ -122,7 +122,7 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
   }
 
   /** True if both are versions of one list, so that the shorter one is a beginning of the longer one. Does not look at the items. */
-  isVersionOf(other: AppendOnlyList<Item>): boolean {
+  hasSameOrigin(other: AppendOnlyList<Item>): boolean {
     return this.#backing === other.#backing;
   }
 

@@ -117,8 +117,8 @@ export class Messages implements Iterable<Message> {
   }
 
   /** True if both are versions of one list, so that the shorter one is a beginning of the longer one. */
-  isVersionOf(other: Messages): boolean {
-    return this.#list.isVersionOf(other.#list);
+  hasSameOrigin(other: Messages): boolean {
+    return this.#list.hasSameOrigin(other.#list);
   }
 
   /** Returns how many of these messages, from the first on, stand in the list from a place on. */

@@ -180,13 +180,10 @@ export function aiSdk(model: LanguageModelLike, options: AiSdkOptions = {}): Mod
     stream: (request, onDelta) => stream(toConversation(request), onDelta),
   };
   const timed = withTimeouts(untimed, {}, clock);
-  const choose = ({ timeouts }: Pick<ModelRequest, 'timeouts'>): Model => (timeouts === undefined ? untimed : timed);
-  const adaptedModel: Model = {
-    ...untimed,
-    generate: (request) => choose(request).generate(request),
-    stream: (request, onDelta) => choose(request).stream(request, onDelta),
-  };
-  readConversations(adaptedModel.generate, generate);
-  readConversations(adaptedModel.stream, stream);
-  return adaptedModel;
+  const choose = ({ timeouts }: ModelRequest): Model => (timeouts === undefined ? untimed : timed);
+  const generateTimed: Model['generate'] = (request) => choose(request).generate(request);
+  const streamTimed: Model['stream'] = (request, onDelta) => choose(request).stream(request, onDelta);
+  readConversations(generateTimed, generate);
+  readConversations(streamTimed, stream);
+  return { ...untimed, generate: generateTimed, stream: streamTimed };
 }

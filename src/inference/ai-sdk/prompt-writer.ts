@@ -80,7 +80,7 @@ export class PromptWriter {
   /** Returns how many of the converted messages a conversation begins with, after its instructions. */
   #countCommon(messages: Messages, instructions: number): number {
     // Versions of one list have the same instructions at the front, unless nothing has followed them yet.
-    if (this.#conversation?.isVersionOf(messages) === true) return Math.min(this.#sources.length, messages.length - instructions);
+    if (this.#conversation?.hasSameOrigin(messages) === true) return Math.min(this.#sources.length, messages.length - instructions);
     return messages.countSame(this.#sources, instructions);
   }
 

@@ -1,11 +1,10 @@
 // What a step costs may not depend on the steps before it. Times tell that badly; copies and comparisons can be counted.
 import { expect, test, vi } from 'vitest';
-import { aiSdk } from '../inference/ai-sdk/index.ts';
-import type { Model } from '../inference/index.ts';
-import { Messages, Usage } from '../messages/index.ts';
-import { defineTool } from '../tools/index.ts';
-import { createAgent } from './agent.ts';
-import { AgentState } from './agent-state.ts';
+import { aiSdk } from '../src/inference/ai-sdk/index.ts';
+import type { Model } from '../src/inference/index.ts';
+import { Messages, Usage } from '../src/messages/index.ts';
+import { defineTool } from '../src/tools/index.ts';
+import { AgentState, createAgent } from '../src/agent/index.ts';
 
 const steps = 12;
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
