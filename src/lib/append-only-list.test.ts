@@ -266,3 +266,16 @@ describe('A6: earlier items are read on demand', () => {
     expect(() => list.at(1)).toThrow('expected 2 earlier items, found 1');
   });
 });
+
+test('versions of one list know each other, branches do not', () => {
+  const first = AppendOnlyList.from([1, 2]);
+  const second = first.append(3);
+  expect([second.hasSameOrigin(first), first.hasSameOrigin(second)]).toEqual([true, true]);
+  expect([first.append(3).hasSameOrigin(second), AppendOnlyList.from([1, 2]).hasSameOrigin(first)]).toEqual([false, false]);
+});
+
+test('a list counts the items that stand in it from a place on, and none behind its end', () => {
+  const list = AppendOnlyList.from([1, 2, 3]);
+  list.append(4);
+  expect([list.countSame([2, 3, 4], 1), list.countSame([1, 9, 3], 0), list.countSame([], 0), list.countSame([1], 3)]).toEqual([2, 1, 0, 0]);
+});

@@ -121,6 +121,20 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
     return isBeginning ? items.slice(earlier.length, this.length) : undefined;
   }
 
+  /** True if both are versions of one list, so that the shorter one is a beginning of the longer one. Does not look at the items. */
+  hasSameOrigin(other: AppendOnlyList<Item>): boolean {
+    return this.#backing === other.#backing;
+  }
+
+  /** Returns how many of these items, from the first on, stand in the list from a place on. */
+  countSame(items: readonly Item[], place: number): number {
+    const most = Math.min(items.length, this.length - place);
+    const own = this.#readFrom(place);
+    let count = 0;
+    while (count < most && items[count] === own[place + count]) count += 1;
+    return count;
+  }
+
   /** A new array: the given items, then those of the list. Cheaper than to spread `toArray`: engines are slow to copy frozen arrays. */
   copyAfter(first: readonly Item[]): Item[] {
     return emptyArray<Item>().concat(first, this.#view());

@@ -116,6 +116,16 @@ export class Messages implements Iterable<Message> {
     return this.#list.since(earlier.#list);
   }
 
+  /** True if both are versions of one list, so that the shorter one is a beginning of the longer one. */
+  hasSameOrigin(other: Messages): boolean {
+    return this.#list.hasSameOrigin(other.#list);
+  }
+
+  /** Returns how many of these messages, from the first on, stand in the list from a place on. */
+  countSame(messages: readonly Message[], place: number): number {
+    return this.#list.countSame(messages, place);
+  }
+
   append(...messages: readonly Message[]): Messages {
     return this.concat(messages);
   }

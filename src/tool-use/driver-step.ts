@@ -14,14 +14,14 @@ import type {
   ModelDelta,
   ModelNotice,
   ModelOutcome,
-  ModelRequest,
   ModelRoute,
   ModelResponse,
   ModelSettings,
   OfferedTool,
+  OpenRequest,
   PricedModel,
 } from '../inference/index.ts';
-import { listCoolingDown, parseOutcome, sortByCoolDown } from '../inference/index.ts';
+import { askAbout, Conversation, listCoolingDown, parseOutcome, sortByCoolDown } from '../inference/index.ts';
 import { describeValue, InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
@@ -36,10 +36,8 @@ import { InferenceStarted, ModelFallback, ModelSkipped, ReasoningDelta, TextDelt
 import type { ToolUseState } from './tool-use-state.ts';
 
 const noTools: readonly OfferedTool[] = [];
-const noMessages: readonly Message[] = [];
 const modelEffect: EffectOptions = Object.freeze({ effect: 'pure', failsAs: 'model', late: 'drop' });
 
-type MutableRequest = { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] };
 type MutableFacts = { -readonly [Key in keyof AnswerFacts]: AnswerFacts[Key] };
 
 /** An answer while it comes. */
@@ -84,12 +82,16 @@ export class DriverStep implements DriverContext {
     return this.#narrowed?.offered ?? this.#setup.offered;
   }
 
-  messages(more?: string): readonly Message[] {
-    const { messagesForInference: conversation } = this.state;
-    if (this.#setup.instructions.length === 0 && more === undefined) return conversation.copyAfter(noMessages);
+  conversation(more?: string): Conversation {
+    const { messagesForInference: messages } = this.state;
+    if (this.#setup.instructions.length === 0 && more === undefined) return new Conversation(messages);
     const own = this.#setup.instructions.map((each) => this.#readInstructions(each));
     const text = [...own, more].filter((each) => each !== undefined && each !== '').join('\n\n');
-    return conversation.copyAfter(text === '' ? noMessages : [this.#setup.systemMessage(text)]);
+    return new Conversation(messages, text === '' ? [] : [this.#setup.systemMessage(text)]);
+  }
+
+  messages(more?: string): readonly Message[] {
+    return this.conversation(more).toArray();
   }
 
   ask(question: Question): Promise<ModelAnswer> {
@@ -160,8 +162,8 @@ export class DriverStep implements DriverContext {
   /** Returns the question as hooks leave it; undefined if the run was interrupted meanwhile. */
   async #applyBeforeHooks(question: Question, hooks: HookChain): Promise<Question | undefined> {
     const { settings = this.settings, tools = noTools, purpose } = question;
-    // Hooks change a request by what they return. The model gets the list that is not frozen: it is faster to copy.
-    const messages = Object.freeze(question.messages.slice());
+    // Hooks change a request by what they return.
+    const messages = Object.freeze(question.messages instanceof Conversation ? question.messages.toArray() : question.messages.slice());
     const changed = await hooks.beforeInference(this.#place(question), { messages, settings, tools: this.#listNames(tools), purpose });
     if (changed === undefined) return undefined;
     const { state, request } = changed;
@@ -193,8 +195,8 @@ export class DriverStep implements DriverContext {
     const work = async (signal: AbortSignal): Promise<ModelOutcome> => {
       incoming.hasStarted = true;
       const request = this.#toRequest(question, signal, incoming);
-      const answer = isStreaming ? model.stream(request, (delta) => this.#onDelta(delta, incoming, question)) : model.generate(request);
-      return parseOutcome(await answer, model);
+      const onDelta = isStreaming ? (delta: ModelDelta): void => this.#onDelta(delta, incoming, question) : undefined;
+      return parseOutcome(await askAbout(model, request, onDelta), model);
     };
     return scope.effects.run(key, work, modelEffect);
   }
@@ -214,10 +216,10 @@ export class DriverStep implements DriverContext {
     return { ok: false, failure, text, facts: this.#toFacts(wasRefused ? { ...partial, usage: reported } : partial, incoming) };
   }
 
-  #toRequest({ messages, tools, output, settings }: Question, signal: AbortSignal, incoming: IncomingAnswer): ModelRequest {
+  #toRequest({ messages, tools, output, settings }: Question, signal: AbortSignal, incoming: IncomingAnswer): OpenRequest {
     const onNotice = (notice: ModelNotice): void => this.#onNotice(notice, incoming);
     // Field by field, in the same order each time: this runs for every step.
-    const request: MutableRequest = { messages, signal, settings: settings ?? this.settings, onNotice };
+    const request: OpenRequest = { messages, signal, settings: settings ?? this.settings, onNotice };
     const coolingDown = this.#coolingDown;
     if (coolingDown !== undefined) request.coolingDown = coolingDown;
     if (tools !== undefined && tools.length > 0) request.tools = tools;

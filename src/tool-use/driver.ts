@@ -1,5 +1,5 @@
 import type { Failure } from '../errors/index.ts';
-import type { ModelResponse, ModelSettings, OfferedTool, OutputFormat } from '../inference/index.ts';
+import type { Conversation, ModelResponse, ModelSettings, OfferedTool, OutputFormat } from '../inference/index.ts';
 import type { Message, Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
 import type { AnswerSchema, ToolSet } from '../tools/index.ts';
@@ -8,7 +8,7 @@ import type { FailedModel, ToolUseStep } from './tool-use-step.ts';
 
 /** One question to the model. */
 export interface Question {
-  readonly messages: readonly Message[];
+  readonly messages: Conversation | readonly Message[];
   /** @default none */
   readonly tools?: readonly OfferedTool[];
   readonly output?: OutputFormat;
@@ -47,7 +47,9 @@ export interface DriverContext {
   readonly settings: ModelSettings;
   /** Schema of the final answer. */
   readonly output?: AnswerSchema | undefined;
-  /** Returns the messages for the model: instructions, followed by `more`, then the conversation. */
+  /** Returns what the model is to read: instructions, followed by `more`, then the conversation. */
+  conversation(more?: string): Conversation;
+  /** Returns the same as a list of its own. */
   messages(more?: string): readonly Message[];
   /** Asks the model, emits what comes, and counts usage and cost. Never rejects. */
   ask(question: Question): Promise<ModelAnswer>;

@@ -5,9 +5,9 @@
 import type { Clock, IdSource } from '../../lib/index.ts';
 import { aborted, checkKeys, isRecord, omitUndefined, systemClock, systemIds, untilAborted } from '../../lib/index.ts';
 import type { Part } from '../../messages/index.ts';
-import { Message, Usage } from '../../messages/index.ts';
-import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse, ResponseBuilder } from '../index.ts';
-import { createResponseBuilder, withTimeouts } from '../index.ts';
+import { Message, Messages, Usage } from '../../messages/index.ts';
+import type { ConversationRequest, Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse, ResponseBuilder } from '../index.ts';
+import { Conversation, createResponseBuilder, readConversations, withTimeouts } from '../index.ts';
 import { classifyProviderError } from './classify-provider-error.ts';
 import { toFields, toList } from './fields.ts';
 import type { CallableModel, CallOptions, LanguageModelLike } from './language-model-like.ts';
@@ -40,7 +40,7 @@ interface Adapted {
 
 interface Call {
   readonly adapted: Adapted;
-  readonly request: ModelRequest;
+  readonly request: ConversationRequest;
   readonly builder: ResponseBuilder;
   /** True once something has come: what is malformed from then on is the answer. */
   isAnswering: boolean;
@@ -101,8 +101,8 @@ async function readAnswer(call: Call, work: Promise<unknown>): Promise<void> {
 
 /** A request, and the way in which it is asked. */
 interface Question {
-  readonly request: ModelRequest;
-  readonly open: (request: ModelRequest) => Call;
+  readonly request: ConversationRequest;
+  readonly open: (request: ConversationRequest) => Call;
   readonly ask: Ask;
 }
 
@@ -136,7 +136,8 @@ type Unanswered = Extract<ModelOutcome, { readonly ok: false }>;
 async function resume(question: Question, { partial }: Unanswered): Promise<ModelOutcome> {
   const { request } = question;
   const { parts, usage } = partial;
-  const messages = [...request.messages, Message.assistant(parts, { id: 'summary' })];
+  const { instructions, messages: before } = request.messages;
+  const messages = new Conversation(before.append(Message.assistant(parts, { id: 'summary' })), instructions);
   const second = await settle({ ...question, request: { ...request, messages } }, true);
   const join = (response: ModelResponse): ModelResponse => ({
     ...response,
@@ -145,6 +146,11 @@ async function resume(question: Question, { partial }: Unanswered): Promise<Mode
   });
   return second.ok ? { ...second, response: join(second.response) } : { ...second, partial: join(second.partial) };
 }
+
+const toConversation = (request: ModelRequest): ConversationRequest => ({
+  ...request,
+  messages: new Conversation(Messages.from(request.messages)),
+});
 
 const toSettings = 'Use settings in createAgent(), or withModelSettings(model, settings).';
 const hints = { temperature: toSettings, maxOutputTokens: toSettings, maxTokens: toSettings, topP: toSettings };
@@ -157,24 +163,27 @@ export function aiSdk(model: LanguageModelLike, options: AiSdkOptions = {}): Mod
   const { provider, modelId, specificationVersion: version } = callable;
   const adapted: Adapted = { model: callable, clock, prompts: new PromptCache({ version, provider }), tools: new ToolCache() };
   const name = `${provider}/${modelId}`;
-  const open = (request: ModelRequest, onDelta?: (delta: ModelDelta) => void): Call => ({
+  const open = (request: ConversationRequest, onDelta?: (delta: ModelDelta) => void): Call => ({
     adapted,
     request,
     builder: createResponseBuilder({ ids, model: name, request, onDelta }),
     isAnswering: false,
   });
+  const generate = (request: ConversationRequest): Promise<ModelOutcome> => settle({ request, open, ask: generateAnswer });
+  const stream = (request: ConversationRequest, onDelta?: (delta: ModelDelta) => void): Promise<ModelOutcome> =>
+    settle({ request, open: (each) => open(each, onDelta), ask: streamAnswer });
   const untimed: Model = {
     provider,
     modelId,
     ...omitUndefined({ contextWindow }),
-    generate: (request) => settle({ request, open, ask: generateAnswer }),
-    stream: (request, onDelta) => settle({ request, open: (each) => open(each, onDelta), ask: streamAnswer }),
+    generate: (request) => generate(toConversation(request)),
+    stream: (request, onDelta) => stream(toConversation(request), onDelta),
   };
   const timed = withTimeouts(untimed, {}, clock);
   const choose = ({ timeouts }: ModelRequest): Model => (timeouts === undefined ? untimed : timed);
-  return {
-    ...untimed,
-    generate: (request) => choose(request).generate(request),
-    stream: (request, onDelta) => choose(request).stream(request, onDelta),
-  };
+  const generateTimed: Model['generate'] = (request) => choose(request).generate(request);
+  const streamTimed: Model['stream'] = (request, onDelta) => choose(request).stream(request, onDelta);
+  readConversations(generateTimed, generate);
+  readConversations(streamTimed, stream);
+  return { ...untimed, generate: generateTimed, stream: streamTimed };
 }

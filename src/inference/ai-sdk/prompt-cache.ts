@@ -1,4 +1,5 @@
-import type { Message } from '../../messages/index.ts';
+import type { Message, Messages } from '../../messages/index.ts';
+import type { Conversation } from '../index.ts';
 import type { PromptMessage } from './prompt.ts';
 import type { Reporter } from './prompt-writer.ts';
 import { countInstructions, PromptWriter } from './prompt-writer.ts';
@@ -29,22 +30,22 @@ export class PromptCache {
   }
 
   /** Writes the prompt of a conversation, and reports what was left out. */
-  write(messages: readonly Message[], reporter: Reporter): readonly PromptMessage[] {
-    const entry = this.#find(messages);
-    const writer = (entry && getWriter(entry)) ?? this.#add(messages);
+  write(conversation: Conversation, reporter: Reporter): readonly PromptMessage[] {
+    const entry = this.#find(conversation.messages);
+    const writer = (entry && getWriter(entry)) ?? this.#add(conversation.messages);
     if (entry !== undefined) entry.kept = writer;
-    return writer.write(messages, reporter);
+    return writer.write(conversation, reporter);
   }
 
   /** Lets go of what was converted if memory is needed: the conversation may be over, and idle ones would hold it twice. */
-  release(messages: readonly Message[]): void {
+  release({ messages }: Conversation): void {
     const entry = this.#find(messages);
     if (entry !== undefined) entry.kept = undefined;
   }
 
-  #find(messages: readonly Message[]): Entry | undefined {
+  #find(messages: Messages): Entry | undefined {
     const instructions = countInstructions(messages);
-    const first = messages[instructions];
+    const first = messages.at(instructions);
     const entries = first && this.#entries.get(first);
     if (entries === undefined) return undefined;
     return (
@@ -54,9 +55,9 @@ export class PromptCache {
     );
   }
 
-  #add(messages: readonly Message[]): PromptWriter {
+  #add(messages: Messages): PromptWriter {
     const writer = new PromptWriter(this.#reader);
-    const first = messages[countInstructions(messages)];
+    const first = messages.at(countInstructions(messages));
     if (first === undefined) return writer;
     const entries = this.#entries.get(first) ?? [];
     const current = entries.length < mostEntries ? entries : entries.filter(({ kept }) => kept !== undefined);

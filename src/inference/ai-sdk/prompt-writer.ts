@@ -5,7 +5,8 @@
 // P2. Each message is converted once, and once more while it is among the last: a step costs what is new.
 // P3. Whoever gets a prompt may change its list, its instructions and its last message; the rest is frozen. Nothing of it is in the next one.
 // P4. What was left out is reported with every request.
-import type { Message } from '../../messages/index.ts';
+import type { Message, Messages } from '../../messages/index.ts';
+import type { Conversation } from '../index.ts';
 import { getIdForm } from './call-names.ts';
 import type { PromptMessage } from './prompt.ts';
 import { copyPlain, freezePart } from './prompt.ts';
@@ -31,15 +32,15 @@ export interface Reporter {
 const start: Mark = { sources: 0, written: 0, calls: 0, warnings: 0, withUrls: 0 };
 
 /** Returns the number of instructions at the front: they may change with every request. */
-export function countInstructions(messages: readonly Message[]): number {
+export function countInstructions(messages: Messages): number {
   let count = 0;
-  while (messages[count]?.isSystem() === true) count += 1;
+  while (messages.at(count)?.isSystem() === true) count += 1;
   return count;
 }
 
-function findUnitEnd(messages: readonly Message[], begin: number): number {
+function findUnitEnd(messages: Messages, begin: number): number {
   let end = begin + 1;
-  if (messages[begin]?.isTool() === true) while (messages[end]?.isTool() === true) end += 1;
+  if (messages.at(begin)?.isTool() === true) while (messages.at(end)?.isTool() === true) end += 1;
   return end;
 }
 
@@ -50,6 +51,8 @@ export class PromptWriter {
   readonly #leftOut: string[] = [];
   /** The messages that are converted for good: all but the last one, or but the results of the last turn. */
   readonly #sources: Message[] = [];
+  /** The conversation that they stand in. */
+  #conversation: Messages | undefined;
   readonly #written: PromptMessage[] = [];
   readonly #warnings: string[] = [];
   /** Indexes of prompt messages that hold a URL, which cannot be frozen. */
@@ -64,29 +67,28 @@ export class PromptWriter {
   }
 
   /** True if a conversation has the newest message that is converted for good in the same place: it seems to be the same one. */
-  isContinuedBy(messages: readonly Message[], instructions: number): boolean {
+  isContinuedBy(messages: Messages, instructions: number): boolean {
     const { length } = this.#sources;
-    return length === 0 || messages[instructions + length - 1] === this.#sources[length - 1];
+    return length === 0 || messages.at(instructions + length - 1) === this.#sources[length - 1];
   }
 
   /** True if a conversation begins with more than half of the converted messages. */
-  hasMostIn(messages: readonly Message[], instructions: number): boolean {
+  hasMostIn(messages: Messages, instructions: number): boolean {
     return this.#countCommon(messages, instructions) * 2 > this.#sources.length;
   }
 
   /** Returns how many of the converted messages a conversation begins with, after its instructions. */
-  #countCommon(messages: readonly Message[], instructions: number): number {
-    const sources = this.#sources;
-    const most = Math.min(sources.length, messages.length - instructions);
-    let count = 0;
-    while (count < most && sources[count] === messages[count + instructions]) count += 1;
-    return count;
+  #countCommon(messages: Messages, instructions: number): number {
+    // Versions of one list have the same instructions at the front, unless nothing has followed them yet.
+    if (this.#conversation?.hasSameOrigin(messages) === true) return Math.min(this.#sources.length, messages.length - instructions);
+    return messages.countSame(this.#sources, instructions);
   }
 
   /** Writes the prompt of a conversation, and reports what was left out. */
-  write(messages: readonly Message[], reporter: Reporter): readonly PromptMessage[] {
+  write({ instructions: first, messages }: Conversation, reporter: Reporter): readonly PromptMessage[] {
     const instructions = countInstructions(messages);
     this.#rewind(this.#countUsable(messages, instructions));
+    this.#conversation = messages;
     let begin = instructions + this.#sources.length;
     let end = findUnitEnd(messages, begin);
     while (end < messages.length) {
@@ -94,13 +96,13 @@ export class PromptWriter {
       begin = end;
       end = findUnitEnd(messages, begin);
     }
-    const system = messages.slice(0, instructions).map(toSystemMessage);
+    const system = first.concat(messages.slice(0, instructions)).map(toSystemMessage);
     const last = this.#convertLast(messages.slice(begin));
     // Not a spread: a list of thousands is copied for every request.
     const prompt = system.concat(this.#written, last);
     for (const index of this.#withUrls) {
       const message = this.#written[index];
-      if (message !== undefined) prompt[instructions + index] = copyPlain(message);
+      if (message !== undefined) prompt[system.length + index] = copyPlain(message);
     }
     for (const message of this.#warnings) reporter.warn(message);
     for (const message of this.#leftOut) reporter.warn(message);
@@ -143,11 +145,11 @@ export class PromptWriter {
     }
   }
 
-  #countUsable(messages: readonly Message[], instructions: number): number {
+  #countUsable(messages: Messages, instructions: number): number {
     // The last message of a request is always converted for it: whoever gets it may change it.
     let count = Math.min(this.#countCommon(messages, instructions), Math.max(0, messages.length - instructions - 1));
     // Results that were the last of their turn join those that follow now.
-    if (messages[count + instructions]?.isTool() === true) while (this.#sources[count - 1]?.isTool() === true) count -= 1;
+    if (messages.at(count + instructions)?.isTool() === true) while (this.#sources[count - 1]?.isTool() === true) count -= 1;
     return count;
   }
 

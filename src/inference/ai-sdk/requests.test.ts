@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../../messages/index.ts';
-import { Message } from '../../messages/index.ts';
+import { Message, Messages } from '../../messages/index.ts';
 import type { Model, ModelNotice, ModelRequest } from '../index.ts';
+import { askAbout, Conversation } from '../index.ts';
 import { aiSdk } from './index.ts';
 import type { PromptMessage, PromptPart } from './prompt.ts';
 
@@ -346,6 +347,25 @@ describe('whatever the conversation', () => {
           const fresh = await openModel(reader).send(messages);
           expect(prompt).toEqual(fresh.prompt);
           expect(warnings).toEqual(fresh.warnings);
+        }
+      }),
+    );
+  });
+
+  it('is the same prompt for each version of a list, its branches and what went before, whatever the instructions', async () => {
+    const anyVersion = fc.record({ from: fc.nat(9), added: fc.array(anyMessage, { maxLength: 3 }), instructions: fc.nat(2) });
+    await fc.assert(
+      fc.asyncProperty(anyReader, fc.array(anyVersion, { maxLength: 10 }), async (reader, turns) => {
+        const prompts: unknown[] = [];
+        const { model } = openModel({ ...reader, onCall: ({ prompt }) => prompts.push([...prompt]) });
+        const versions = [Messages.empty()];
+        for (const { from, added, instructions } of turns) {
+          const messages = (versions[from % versions.length] ?? Messages.empty()).concat(added);
+          versions.push(messages);
+          const first = Array.from({ length: instructions }, (_, index) => Message.system(`Rule ${index}.`));
+          await askAbout(model, { messages: new Conversation(messages, first) }, undefined);
+          const fresh = await openModel(reader).send([...first, ...messages]);
+          expect(prompts.at(-1)).toEqual(fresh.prompt);
         }
       }),
     );

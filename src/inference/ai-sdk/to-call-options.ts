@@ -44,7 +44,7 @@ function toResponseFormat({ schema, name, description }: OutputFormat): JsonObje
 const translated: ReadonlySet<string> = new Set(['toolChoice', 'stop', 'headers', 'providerOptions']);
 
 /** Writes one call in the AI SDK's words. What the model does to it changes nothing of ours. */
-export function toCallOptions(request: ModelRequest, prompt: readonly PromptMessage[], offered: ToolCache): CallOptions {
+export function toCallOptions(request: Omit<ModelRequest, 'messages'>, prompt: readonly PromptMessage[], offered: ToolCache): CallOptions {
   const { tools, settings, output, signal } = request;
   const options: Record<string, unknown> = { prompt };
   if (tools !== undefined && tools.length > 0) options['tools'] = offered.convert(tools);

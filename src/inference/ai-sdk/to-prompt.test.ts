@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../../messages/index.ts';
-import { Message } from '../../messages/index.ts';
+import { Message, Messages } from '../../messages/index.ts';
+import { Conversation } from '../index.ts';
 import type { PromptMessage } from './prompt.ts';
 import type { Reader } from './to-file-part.ts';
 import { PromptWriter } from './prompt-writer.ts';
@@ -14,7 +15,9 @@ interface Written {
 
 function prompt(messages: readonly Message[], { version = 'v4', provider = 'openai.responses' }: Partial<Reader> = {}): Written {
   const warnings: string[] = [];
-  return { prompt: new PromptWriter({ version, provider }).write(messages, { warn: (message) => warnings.push(message) }), warnings };
+  const conversation = new Conversation(Messages.from(messages));
+  const written = new PromptWriter({ version, provider }).write(conversation, { warn: (message) => warnings.push(message) });
+  return { prompt: written, warnings };
 }
 
 describe('a prompt', () => {

@@ -91,7 +91,7 @@ export function reActDriver(options: ReActOptions = {}): Driver {
       if (turn.scope.finalizing) return sumUp(turn);
       const { toolChoice: _, ...settings } = turn.settings;
       const answered = await turn.ask({
-        messages: turn.messages(toInstructions(turn)),
+        messages: turn.conversation(toInstructions(turn)),
         output: { schema: decisionSchema, name: 'decision' },
         settings,
         isForReaders: false,

@@ -7,7 +7,7 @@ import type { ToolUseStep } from '../tool-use-step.ts';
 
 function toQuestion(turn: DriverContext): Question {
   const { output, offered: tools } = turn;
-  const messages = turn.messages();
+  const messages = turn.conversation();
   return output === undefined ? { messages, tools } : { messages, tools, output: { schema: output.json } };
 }
 
