@@ -37,6 +37,8 @@ interface TurnOptions {
   readonly sessionId: string;
   readonly image: SessionImage;
   readonly store: SessionStore;
+  /** Size of the largest snapshot that the store takes. */
+  readonly maxSnapshotSize: number;
   /** True if an earlier attempt at this turn ended without its end. */
   readonly isRepeated: boolean;
   readonly services: TurnServices;
@@ -64,9 +66,9 @@ export class SessionTurn {
 
   constructor(options: TurnOptions) {
     this.#options = options;
-    const { services, store } = options;
+    const { services, store, maxSnapshotSize } = options;
     this.#isRepeated = options.isRepeated;
-    this.#claimed = { store, epoch: 0, clock: services.clock, approvals: services.approvals };
+    this.#claimed = { store, epoch: 0, clock: services.clock, approvals: services.approvals, maxSnapshotSize };
     this.#services = {
       options: services.options,
       agents: services.agents,

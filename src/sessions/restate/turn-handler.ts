@@ -66,7 +66,7 @@ class TurnJournal {
     if (end !== undefined) this.#keep(end);
     if (end !== undefined) this.#report(undefined);
     // What is sent leaves the process only when something is awaited.
-    else if (reportBy !== undefined) await this.#report(reportBy).invocationId;
+    else if (reportBy !== undefined) await this.#report(reportBy).at(-1)?.invocationId;
     if (end?.goesOn === true) this.#sendTurn(0);
     if (end?.wake !== undefined) this.#sendTurn(end.wake.inMs);
   }
@@ -78,10 +78,10 @@ class TurnJournal {
     this.#ctx.set('head', head);
   }
 
-  #report(worker: string | undefined): InvocationHandle {
-    const report: TurnReport = { changes: this.image.takeReport(), ...(worker !== undefined && { worker }) };
+  #report(worker: string | undefined): readonly InvocationHandle[] {
     const { desk } = this.#host.names;
-    return this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key).report(report);
+    const client = this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key);
+    return this.image.takeReports().map((changes) => client.report({ changes, ...(worker !== undefined && { worker }) }));
   }
 
   #sendTurn(delay: number): void {
@@ -157,6 +157,8 @@ function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWri
     sessionId,
     image,
     store: createTurnStore(access),
+    // Whatever else stands in its entry is small.
+    maxSnapshotSize: host.maxRowBytes * 0.9,
     isRepeated,
     services: host.services,
     onFailed: (error) => writer.fail(error),
