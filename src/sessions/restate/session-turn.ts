@@ -63,6 +63,7 @@ export class SessionTurn {
   #session: LiveSession | undefined;
   #wake = (): void => undefined;
   #isRepeated: boolean;
+  #isUnreadable = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -118,6 +119,11 @@ export class SessionTurn {
     return this.#options.image.header?.isOpen === true;
   }
 
+  /** True if this worker cannot read the session: another one may, with another build of its agents. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
+  }
+
   /** Settles when the session rests, or was left. */
   async run(): Promise<void> {
     const { image } = this.#options;
@@ -149,6 +155,7 @@ export class SessionTurn {
   }
 
   #reportUnreadable(error: unknown): void {
+    this.#isUnreadable = true;
     this.#options.services.report(error, `session ${this.#options.sessionId}`);
   }
 
@@ -163,6 +170,7 @@ export class SessionTurn {
     this.#isRepeated = false;
     if (isLeftOpen && log.nextRecovery > services.maxRecoveries) await this.#giveUp(log);
     this.#session = new LiveSession(log, this.#services, isLeftOpen && log.isOpen);
+    this.#isUnreadable = false;
     return this.#session;
   }
 

@@ -99,6 +99,15 @@ function isOver({ header, wakeAt, taken }: SessionImage, { mail }: TurnInput, no
   return isTaken && header?.isOpen !== true && !isAwake;
 }
 
+/** Delay before a session that a worker could not read is given to one again. */
+const unreadableMs = 1000;
+
+/** Computes when a session that could not be read is tried again. However many turns find it so, one comes back. */
+function toUnreadableEnd({ wakeAt = 0 }: SessionImage, now: number): TurnEnd {
+  const isAsked = wakeAt > now && wakeAt <= now + unreadableMs;
+  return { goesOn: false, ...(!isAsked && { wake: { inMs: unreadableMs, at: now + unreadableMs } }) };
+}
+
 /** Computes what the end of a turn leaves to others. */
 function toEnd({ header, wakeAt }: SessionImage, now: number): TurnEnd {
   const at = header?.wakeAt;
@@ -206,6 +215,13 @@ class TurnPump {
     while (!(await this.#recordNext()));
   }
 
+  #toEnd(): TurnEnd {
+    const { host, journal } = this.#parts;
+    const now = host.services.clock.now();
+    const { isOpen = false, wakeAt = Infinity } = journal.image.header ?? {};
+    return this.turn.isUnreadable && (isOpen || wakeAt <= now) ? toUnreadableEnd(journal.image, now) : toEnd(journal.image, now);
+  }
+
   /** Records the next row, if there is one. Returns true once the turn has ended. */
   async #recordNext(): Promise<boolean> {
     const { ctx, host, journal, by } = this.#parts;
@@ -220,7 +236,7 @@ class TurnPump {
       by,
       changes,
       ...(isReported && { reportBy: host.id }),
-      ...(isEnd && { end: toEnd(journal.image, host.services.clock.now()) }),
+      ...(isEnd && { end: this.#toEnd() }),
     }));
     await journal.apply(row);
     settle();
