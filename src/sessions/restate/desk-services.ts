@@ -3,6 +3,7 @@
 // Does not: run sessions.
 // B1. An action is accepted whether or not a worker lives: its turn waits in the server.
 // B2. What a handler sends follows from what it has recorded.
+// B3. A mail that others have put into the store gets its turn too, a little later: workers that live make the desk look.
 import type { Context, EndpointOptions, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
 import { handlers, object, service, TimeoutError } from '@restatedev/restate-sdk';
 import { SteplineError } from '../../lib/index.ts';
@@ -12,12 +13,17 @@ import { applyChanges } from './desk-copy.ts';
 import { noteWorker } from './desk-holder.ts';
 import type { BellCall, EntryRange, PostReply, PostRequest, ServiceNames, TurnInput, TurnReport, WorkerSign } from './protocol.ts';
 import { handlerOptions } from './handler-options.ts';
+import type { MailLook } from './stray-mails.ts';
+import { findStrayMails } from './stray-mails.ts';
 
 /** Time that a worker waits at its bell. */
 const listenMs = 20_000;
 
 /** Calls that a bell keeps for a worker that does not listen. */
 const maxCalls = 200;
+
+/** Least time between two looks for mails that the desk was not told of. */
+const lookMs = 900;
 
 /** Time after which a worker that gave no sign is forgotten. */
 const forgetMs = 60_000;
@@ -62,6 +68,14 @@ function createDesk(names: ServiceNames, list: SessionStore) {
         sendTurn(ctx, names, { mail, holds });
         if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
         return { mail };
+      },
+      /** Sees to a mail that is in the store already. */
+      pick: async (ctx: ObjectContext, num: number): Promise<void> => {
+        const worker = await ctx.get<string>('worker');
+        const [mail] = await ctx.run('mail', () => list.readMail({ sessionId: ctx.key, isWaiting: true, after: num - 1, limit: 1 }));
+        if (mail?.num !== num) return;
+        sendTurn(ctx, names, { mail });
+        if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
       },
       report: async (ctx: ObjectContext, { changes, worker }: TurnReport): Promise<void> => {
         await applyChanges(list, ctx.key, changes);
@@ -163,6 +177,11 @@ function createOffice(names: ServiceNames, list: SessionStore) {
         );
         ctx.set('workers', Object.fromEntries(alive));
         await noteWorker(list, sign, { now, signs: known });
+        if (now - ((await ctx.get<number>('lookedAt')) ?? 0) < lookMs) return;
+        const { strays, look } = await findStrayMails(ctx, list, (await ctx.get<MailLook>('look')) ?? undefined);
+        ctx.set('lookedAt', now);
+        ctx.set('look', look);
+        for (const { sessionId, num } of strays) ctx.objectSendClient<{ pick: Send<number> }>({ name: names.desk }, sessionId).pick(num);
       },
       /** Tells all workers that holds have changed. */
       ringAll: async (ctx: ObjectContext): Promise<void> => {
