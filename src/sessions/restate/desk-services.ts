@@ -11,7 +11,17 @@ import type { LogEntry, Mail, SessionStore, StoredHold } from '../index.ts';
 import { toWire } from '../index.ts';
 import { applyChanges } from './desk-copy.ts';
 import { noteWorker } from './desk-holder.ts';
-import type { BellCall, EntryRange, PostReply, PostRequest, ServiceNames, TurnInput, TurnReport, WorkerSign } from './protocol.ts';
+import type {
+  BellCall,
+  BellCalls,
+  EntryRange,
+  PostReply,
+  PostRequest,
+  ServiceNames,
+  TurnInput,
+  TurnReport,
+  WorkerSign,
+} from './protocol.ts';
 import { handlerOptions } from './handler-options.ts';
 import type { MailLook } from './stray-mails.ts';
 import { findStrayMails } from './stray-mails.ts';
@@ -113,29 +123,44 @@ function createDesk(names: ServiceNames, list: SessionStore) {
   });
 }
 
-/** Objects that keep what their workers have not heard yet. */
+interface Listener {
+  readonly id: string;
+  /** Number of the last call that it has heard. */
+  readonly heard: number;
+}
+
+/** Drops the calls up to a number. A bell that was cleared counts from the beginning. */
+function dropHeard({ calls, upTo }: BellCalls, heard: number): BellCalls {
+  const unheard = upTo < heard ? upTo : upTo - heard;
+  return { calls: unheard === 0 ? [] : calls.slice(-unheard), upTo };
+}
+
+const readCalls = async (ctx: ObjectContext): Promise<BellCalls> => (await ctx.get<BellCalls>('calls')) ?? { calls: [], upTo: 0 };
+
+/** Objects that keep what their workers have not heard yet: an answer may be lost on its way, so a call is kept until the next one. */
 function createBell(names: ServiceNames) {
   return object({
     name: names.bell,
     options: handlerOptions,
     handlers: {
-      ring: async (ctx: ObjectContext, calls: readonly BellCall[]): Promise<void> => {
+      ring: async (ctx: ObjectContext, more: readonly BellCall[]): Promise<void> => {
         const waiting = await ctx.get<string>('listener');
-        const all = [...((await ctx.get<readonly BellCall[]>('calls')) ?? []), ...calls].slice(-maxCalls);
-        if (waiting === null) {
-          ctx.set('calls', all);
-          return;
-        }
+        const { calls, upTo } = await readCalls(ctx);
+        const all: BellCalls = { calls: [...calls, ...more].slice(-maxCalls), upTo: upTo + more.length };
+        ctx.set('calls', all);
+        if (waiting === null) return;
         ctx.resolveAwakeable(waiting, all);
-        ctx.clearAll();
+        ctx.clear('listener');
       },
       /** Returns the calls that were missed; if there are none, the listener is told of the next one. */
-      arm: async (ctx: ObjectContext, listener: string): Promise<readonly BellCall[]> => {
-        const calls = (await ctx.get<readonly BellCall[]>('calls')) ?? [];
-        if (calls.length === 0) ctx.set('listener', listener);
-        else ctx.clearAll();
-        return calls;
+      arm: async (ctx: ObjectContext, { id, heard }: Listener): Promise<BellCalls> => {
+        const missed = dropHeard(await readCalls(ctx), heard);
+        ctx.set('calls', missed);
+        if (missed.calls.length === 0) ctx.set('listener', id);
+        return missed;
       },
+      /** Forgets what a worker that is gone has not heard. */
+      clear: async (ctx: ObjectContext): Promise<void> => ctx.clearAll(),
     },
   });
 }
@@ -145,15 +170,15 @@ function createPorter(names: ServiceNames, list: SessionStore) {
     name: names.porter,
     options: handlerOptions,
     handlers: {
-      listen: async (ctx: Context, { worker }: { readonly worker: string }): Promise<readonly BellCall[]> => {
-        const { id, promise } = ctx.awakeable<readonly BellCall[]>();
-        const bell = ctx.objectClient<{ arm: (ctx: unknown, id: string) => Promise<readonly BellCall[]> }>({ name: names.bell }, worker);
-        const missed = await bell.arm(id);
-        if (missed.length > 0) return missed;
+      listen: async (ctx: Context, { worker, heard }: { readonly worker: string; readonly heard: number }): Promise<BellCalls> => {
+        const { id, promise } = ctx.awakeable<BellCalls>();
+        const bell = ctx.objectClient<{ arm: (ctx: unknown, listener: Listener) => Promise<BellCalls> }>({ name: names.bell }, worker);
+        const missed = await bell.arm({ id, heard });
+        if (missed.calls.length > 0) return missed;
         try {
           return await promise.orTimeout(listenMs);
         } catch (error) {
-          if (error instanceof TimeoutError) return [];
+          if (error instanceof TimeoutError) return missed;
           throw error;
         }
       },
@@ -176,6 +201,8 @@ function createOffice(names: ServiceNames, list: SessionStore) {
           ([id, at]) => now - at < forgetMs && !(id === sign.id && sign.isLeaving === true),
         );
         ctx.set('workers', Object.fromEntries(alive));
+        for (const worker of Object.keys(known).filter((id) => !alive.some(([other]) => other === id)))
+          ctx.objectSendClient<{ clear: (ctx: unknown) => Promise<unknown> }>({ name: names.bell }, worker).clear();
         await noteWorker(list, sign, { now, signs: known });
         if (now - ((await ctx.get<number>('lookedAt')) ?? 0) < lookMs) return;
         const { strays, look } = await findStrayMails(ctx, list, (await ctx.get<MailLook>('look')) ?? undefined);

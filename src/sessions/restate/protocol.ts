@@ -59,6 +59,13 @@ export type PostRequest = NewMail;
 /** Something a worker has to hear. */
 export type BellCall = { readonly type: 'mail'; readonly mail: Mail } | { readonly type: 'holds' };
 
+/** Calls that a worker has not heard yet. It says how far it has heard when it listens again. */
+export interface BellCalls {
+  readonly calls: readonly BellCall[];
+  /** Number of the last one. */
+  readonly upTo: number;
+}
+
 /** Sign of life of a worker. */
 export interface WorkerSign extends ProcessIdentity {
   readonly id: string;

@@ -5,7 +5,7 @@ import type { SessionStore } from '../index.ts';
 /** Mails to look through at once. */
 const maxMails = 200;
 
-/** How far the desk has looked through its mails. */
+/** Place up to which the desk has looked through its mails. */
 export interface MailLook {
   /** Mails up to this number have a turn. */
   readonly upTo: number;

@@ -9,7 +9,7 @@ import type { LogEntry, Mail, SessionFacts, SessionHeader, SessionStore, StoreCh
 import { Agents, HoldGate, OpenStepHub, RecoveryGate, RunSlots, RuntimeClosedError, StoreWatcher } from '../index.ts';
 import type { Ingress } from './ingress.ts';
 import { openIngress } from './ingress.ts';
-import type { BellCall, EntryRange, ServiceNames, WorkerSign } from './protocol.ts';
+import type { BellCall, BellCalls, EntryRange, ServiceNames, WorkerSign } from './protocol.ts';
 import { officeKey, toServiceNames } from './protocol.ts';
 import type { SessionSource } from './session-source.ts';
 import type { SessionTurn } from './session-turn.ts';
@@ -159,14 +159,16 @@ export class SessionWorkerHost {
   async #listen(): Promise<void> {
     const { signal } = this.#closing;
     const { porter } = this.names;
+    let heard = 0;
     while (!signal.aborted) {
       try {
-        for (const call of await this.#ingress.call<readonly BellCall[]>(
+        const { calls, upTo } = await this.#ingress.call<BellCalls>(
           { service: porter, handler: 'listen' },
-          { worker: this.id },
+          { worker: this.id, heard },
           signal,
-        ))
-          this.#hear(call);
+        );
+        for (const call of calls) this.#hear(call);
+        heard = upTo;
       } catch (error) {
         if (this.#isClosing()) return;
         this.#report(error, 'the bell');

@@ -73,8 +73,9 @@ async function openWorld(prefix: string, agents: readonly Agent[]) {
 }
 
 test('a session that a build cannot read is tried once a second, and continues with a build that can', async () => {
-  const gate = Promise.withResolvers<string>();
-  const [one, two] = ['one', 'two'].map((id) => createWorking(id, { run: () => gate.promise })) as [Agent, Agent];
+  let open = (): void => undefined;
+  const gate = new Promise<string>((resolve) => (open = () => resolve('Worked.')));
+  const [one, two] = ['one', 'two'].map((id) => createWorking(id, { run: () => gate })) as [Agent, Agent];
   const { runtime, start, problems, dispose } = await openWorld('Builds', [one, two]);
   const end = await start([one]);
   const { id } = await runtime.create({ agent: 'one' }, { by });
@@ -87,7 +88,7 @@ test('a session that a build cannot read is tried once a second, and continues w
   expect(tries).toBeGreaterThan(0);
   expect(tries).toBeLessThan(6);
   await endOther();
-  gate.resolve('Worked.');
+  open();
   const endLast = await start([one, two]);
   expect((await runtime.send(id, 'And?', { by })).text).toBe('Done.');
   await endLast();
