@@ -19,6 +19,9 @@ import type { TurnServices } from './turn-services.ts';
 /** Time between two signs of life. */
 const signMs = 1000;
 
+/** Longest time to say that the worker leaves. */
+const leaveMs = 2000;
+
 /** Delay before the bell is listened to again after a failure. */
 const retryMs = 500;
 
@@ -126,7 +129,7 @@ export class SessionWorkerHost {
       isKnown = await this.#sign().then(
         () => true,
         (error: unknown) => {
-          this.#report(error, 'the sign of life');
+          if (!this.#isClosing()) this.#report(error, 'the sign of life');
           return false;
         },
       );
@@ -145,14 +148,19 @@ export class SessionWorkerHost {
       since: this.#startedAt,
       isLeaving,
     });
-    await this.#ingress.call({ service: this.names.office, key: officeKey, handler: 'sign' }, sign);
+    // Whoever is about to leave does not wait long for a server that may be gone.
+    const signal = isLeaving ? AbortSignal.timeout(leaveMs) : this.#closing.signal;
+    await this.#ingress.call({ service: this.names.office, key: officeKey, handler: 'sign' }, sign, signal);
   }
 
   async #signAgain(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await sleep(systemClock, signMs, signal).catch(() => undefined);
-      if (!this.#isClosing()) await this.#sign().catch((error: unknown) => this.#report(error, 'the sign of life'));
+      if (!this.#isClosing())
+        await this.#sign().catch((error: unknown) => {
+          if (!this.#isClosing()) this.#report(error, 'the sign of life');
+        });
     }
   }
 
