@@ -12,7 +12,7 @@ const look = defineTool({ name: 'look', description: 'Looks.', input: { type: 'o
 
 function createSdkModel(): Model {
   let asked = 0;
-  const doGenerate = (): Promise<unknown> => {
+  const doGenerate = (): Promise<object> => {
     asked += 1;
     const call = { type: 'tool-call', toolCallId: `call-${asked}`, toolName: 'look', input: '{}' };
     const content = [asked < steps ? call : { type: 'text', text: 'Done.' }];

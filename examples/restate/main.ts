@@ -41,9 +41,9 @@ await restate.register(`http://127.0.0.1:${deskPort}`);
 
 const [workerPort = 0] = await findPorts(1);
 const workerFile = fileURLToPath(new URL('worker.ts', import.meta.url));
-const worker = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', workerFile, restate.ingress, String(workerPort)], {
-  stdio: 'inherit',
-});
+const workerArgs = ['--disable-warning=ExperimentalWarning', workerFile, restate.ingress, String(workerPort)];
+const worker = spawn(process.execPath, workerArgs, { stdio: 'inherit' });
+const gone = once(worker, 'close');
 await restate.register(`http://127.0.0.1:${workerPort}`);
 
 const runtime = restateSessions({ agents: [createDesk()], ingress: { url: restate.ingress }, list });
@@ -58,7 +58,8 @@ const web = createServer(toNodeListener((request) => (isApi(request) ? sessions(
 const port = await listenOnLoopback(web, Number(values.port));
 
 print(`The page:          http://127.0.0.1:${port}/`);
-print(`The worker:        process ${worker.pid ?? 0}; kill it, and new actions wait for the next worker`);
+print(`The worker:        process ${worker.pid ?? 0}; end it, and whatever is asked meanwhile waits for the next one`);
+print(`Another one:       ${[process.execPath, ...workerArgs].join(' ')}`);
 print(`Restate's console: ${restate.admin}`);
 print(`Why, in words:     npx stepline why --db ${path} <session>`);
 
@@ -66,7 +67,6 @@ let isEnding = false;
 const end = async (): Promise<void> => {
   if (isEnding) return;
   isEnding = true;
-  const gone = once(worker, 'close');
   worker.kill('SIGTERM');
   await Promise.all([gone, runtime.drain()]);
   await restate.dispose();

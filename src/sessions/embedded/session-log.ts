@@ -34,6 +34,8 @@ export interface ClaimedStore {
   readonly epoch: number;
   readonly clock: Clock;
   readonly approvals: ExpiryOptions | undefined;
+  /** Size of the largest state that is written as a snapshot; the session is read from its changes beyond that. @default any */
+  readonly maxSnapshotSize?: number;
 }
 
 /** Parts of an entry besides its body. */
@@ -290,7 +292,10 @@ export class SessionLog {
   /** Writes a snapshot if the changes since the last one are worth it. */
   async compact(): Promise<void> {
     const isWorthIt = this.#bytesSince >= Math.max(leastSnapshotBytes, this.#snapshotBytes);
-    if (isWorthIt && this.queued.size === 0 && this.journal.isEmpty) await this.append({ state: writeState(this.states, this.#state) });
+    if (!isWorthIt || this.queued.size > 0 || !this.journal.isEmpty) return;
+    const { maxSnapshotSize } = this.claimed;
+    const state = writeState(this.states, this.#state);
+    if (maxSnapshotSize === undefined || JSON.stringify(state).length <= maxSnapshotSize) await this.append({ state });
   }
 
   #clearStep(): void {

@@ -1,8 +1,9 @@
 // The services of the desk.
 // Owns:     accepting actions, the copy for readers, and notifications for workers.
 // Does not: run sessions.
-// B1. Actions are accepted even if no worker is running: their turn waits in the server.
-// B2. The messages that a handler sends depend only on what it has recorded.
+// B1. An action is accepted whether or not a worker lives: its turn waits in the server.
+// B2. What a handler sends follows from what it has recorded.
+// B3. A mail that others have put into the store gets its turn too, a little later: workers that live make the desk look.
 import type { Context, EndpointOptions, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
 import { handlers, object, service, TimeoutError } from '@restatedev/restate-sdk';
 import { SteplineError } from '../../lib/index.ts';
@@ -10,8 +11,20 @@ import type { LogEntry, Mail, SessionStore, StoredHold } from '../index.ts';
 import { toWire } from '../index.ts';
 import { applyChanges } from './desk-copy.ts';
 import { noteWorker } from './desk-holder.ts';
-import type { BellCall, EntryRange, PostReply, PostRequest, ServiceNames, TurnInput, TurnReport, WorkerSign } from './protocol.ts';
+import type {
+  BellCall,
+  BellCalls,
+  EntryRange,
+  PostReply,
+  PostRequest,
+  ServiceNames,
+  TurnInput,
+  TurnReport,
+  WorkerSign,
+} from './protocol.ts';
 import { handlerOptions } from './handler-options.ts';
+import type { MailLook } from './stray-mails.ts';
+import { findStrayMails } from './stray-mails.ts';
 
 /** Time for which a worker listens to its bell per call. */
 const listenMs = 20_000;
@@ -19,7 +32,10 @@ const listenMs = 20_000;
 /** Maximum number of calls that a bell stores for a worker that is not listening. */
 const maxCalls = 200;
 
-/** Time without a heartbeat after which a worker is forgotten. */
+/** Least time between two looks for mails that the desk was not told of. */
+const lookMs = 900;
+
+/** Time after which a worker that gave no sign is forgotten. */
 const forgetMs = 60_000;
 
 type Send<Body> = (ctx: unknown, body: Body) => Promise<unknown>;
@@ -63,6 +79,14 @@ function createDesk(names: ServiceNames, list: SessionStore) {
         if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
         return { mail };
       },
+      /** Sees to a mail that is in the store already. */
+      pick: async (ctx: ObjectContext, num: number): Promise<void> => {
+        const worker = await ctx.get<string>('worker');
+        const [mail] = await ctx.run('mail', () => list.readMail({ sessionId: ctx.key, isWaiting: true, after: num - 1, limit: 1 }));
+        if (mail?.num !== num) return;
+        sendTurn(ctx, names, { mail });
+        if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
+      },
       report: async (ctx: ObjectContext, { changes, worker }: TurnReport): Promise<void> => {
         await applyChanges(list, ctx.key, changes);
         for (const change of changes) {
@@ -99,29 +123,44 @@ function createDesk(names: ServiceNames, list: SessionStore) {
   });
 }
 
-/** Objects that store the calls that their workers have not received yet. */
+interface Listener {
+  readonly id: string;
+  /** Number of the last call that it has heard. */
+  readonly heard: number;
+}
+
+/** Drops the calls up to a number. A bell that was cleared counts from the beginning. */
+function dropHeard({ calls, upTo }: BellCalls, heard: number): BellCalls {
+  const unheard = upTo < heard ? upTo : upTo - heard;
+  return { calls: unheard === 0 ? [] : calls.slice(-unheard), upTo };
+}
+
+const readCalls = async (ctx: ObjectContext): Promise<BellCalls> => (await ctx.get<BellCalls>('calls')) ?? { calls: [], upTo: 0 };
+
+/** Objects that keep what their workers have not heard yet: an answer may be lost on its way, so a call is kept until the next one. */
 function createBell(names: ServiceNames) {
   return object({
     name: names.bell,
     options: handlerOptions,
     handlers: {
-      ring: async (ctx: ObjectContext, calls: readonly BellCall[]): Promise<void> => {
+      ring: async (ctx: ObjectContext, more: readonly BellCall[]): Promise<void> => {
         const waiting = await ctx.get<string>('listener');
-        const all = [...((await ctx.get<readonly BellCall[]>('calls')) ?? []), ...calls].slice(-maxCalls);
-        if (waiting === null) {
-          ctx.set('calls', all);
-          return;
-        }
+        const { calls, upTo } = await readCalls(ctx);
+        const all: BellCalls = { calls: [...calls, ...more].slice(-maxCalls), upTo: upTo + more.length };
+        ctx.set('calls', all);
+        if (waiting === null) return;
         ctx.resolveAwakeable(waiting, all);
-        ctx.clearAll();
+        ctx.clear('listener');
       },
-      /** Returns the missed calls. If there are none, the listener is notified of the next one. */
-      arm: async (ctx: ObjectContext, listener: string): Promise<readonly BellCall[]> => {
-        const calls = (await ctx.get<readonly BellCall[]>('calls')) ?? [];
-        if (calls.length === 0) ctx.set('listener', listener);
-        else ctx.clearAll();
-        return calls;
+      /** Returns the calls that were missed; if there are none, the listener is told of the next one. */
+      arm: async (ctx: ObjectContext, { id, heard }: Listener): Promise<BellCalls> => {
+        const missed = dropHeard(await readCalls(ctx), heard);
+        ctx.set('calls', missed);
+        if (missed.calls.length === 0) ctx.set('listener', id);
+        return missed;
       },
+      /** Forgets what a worker that is gone has not heard. */
+      clear: async (ctx: ObjectContext): Promise<void> => ctx.clearAll(),
     },
   });
 }
@@ -131,15 +170,15 @@ function createPorter(names: ServiceNames, list: SessionStore) {
     name: names.porter,
     options: handlerOptions,
     handlers: {
-      listen: async (ctx: Context, { worker }: { readonly worker: string }): Promise<readonly BellCall[]> => {
-        const { id, promise } = ctx.awakeable<readonly BellCall[]>();
-        const bell = ctx.objectClient<{ arm: (ctx: unknown, id: string) => Promise<readonly BellCall[]> }>({ name: names.bell }, worker);
-        const missed = await bell.arm(id);
-        if (missed.length > 0) return missed;
+      listen: async (ctx: Context, { worker, heard }: { readonly worker: string; readonly heard: number }): Promise<BellCalls> => {
+        const { id, promise } = ctx.awakeable<BellCalls>();
+        const bell = ctx.objectClient<{ arm: (ctx: unknown, listener: Listener) => Promise<BellCalls> }>({ name: names.bell }, worker);
+        const missed = await bell.arm({ id, heard });
+        if (missed.calls.length > 0) return missed;
         try {
           return await promise.orTimeout(listenMs);
         } catch (error) {
-          if (error instanceof TimeoutError) return [];
+          if (error instanceof TimeoutError) return missed;
           throw error;
         }
       },
@@ -162,7 +201,14 @@ function createOffice(names: ServiceNames, list: SessionStore) {
           ([id, at]) => now - at < forgetMs && !(id === sign.id && sign.isLeaving === true),
         );
         ctx.set('workers', Object.fromEntries(alive));
+        for (const worker of Object.keys(known).filter((id) => !alive.some(([other]) => other === id)))
+          ctx.objectSendClient<{ clear: (ctx: unknown) => Promise<unknown> }>({ name: names.bell }, worker).clear();
         await noteWorker(list, sign, { now, signs: known });
+        if (now - ((await ctx.get<number>('lookedAt')) ?? 0) < lookMs) return;
+        const { strays, look } = await findStrayMails(ctx, list, (await ctx.get<MailLook>('look')) ?? undefined);
+        ctx.set('lookedAt', now);
+        ctx.set('look', look);
+        for (const { sessionId, num } of strays) ctx.objectSendClient<{ pick: Send<number> }>({ name: names.desk }, sessionId).pick(num);
       },
       /** Notifies all workers that holds have changed. */
       ringAll: async (ctx: ObjectContext): Promise<void> => {

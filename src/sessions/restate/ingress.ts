@@ -1,5 +1,5 @@
 // Requests to the ingress of a Restate server.
-import { isRecord, SteplineError, systemClock } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord, sleep, SteplineError, systemClock } from '../../lib/index.ts';
 import { IngressError } from './ingress-error.ts';
 
 /** Address of a handler. */
@@ -39,21 +39,30 @@ async function readProblem(response: Response): Promise<string> {
   }
 }
 
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+/** Says why nothing came back: the first cause of a failed fetch has the reason, and the others do not. */
+function describeFailure(error: unknown): string {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  if (cause === undefined) return String(error);
+  const code: unknown = Reflect.get(Object(cause), 'code');
+  return typeof code === 'string' ? `${String(error)} (${code})` : describeFailure(cause);
+}
+
+/** Returns the address, with a slash at its end. */
+function checkUrl(url: string): string {
+  const isHttp = URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
+  if (!isHttp)
+    throw new InvalidArgumentError(
+      `ingress.url must be the address of the ingress of a Restate server, such as http://127.0.0.1:8080, not ${describeValue(url)}.`,
+    );
+  return url.endsWith('/') ? url : `${url}/`;
+}
 
 /**
  * Opens an ingress. While the server cannot be reached, a call is retried until the caller stops waiting, at most for `patienceMs`. Every
  * handler that is called this way must tolerate being called twice.
  */
 export function openIngress({ url, headers = {}, fetch: send = fetch }: IngressOptions, patienceMs = 30_000): Ingress {
-  const base = url.endsWith('/') ? url : `${url}/`;
+  const base = checkUrl(url);
   const ask = async (address: HandlerAddress, body: unknown, signal?: AbortSignal): Promise<unknown> => {
     const response = await send(new URL(toPath(address), base), {
       method: 'POST',
@@ -61,7 +70,8 @@ export function openIngress({ url, headers = {}, fetch: send = fetch }: IngressO
       body: JSON.stringify(body),
       ...(signal !== undefined && { signal }),
     });
-    if (!response.ok) throw new IngressError(toPath(address), { status: response.status, problem: await readProblem(response) });
+    if (!response.ok)
+      throw new IngressError(`${base}${toPath(address)}`, { status: response.status, problem: await readProblem(response) });
     const text = await response.text();
     return text === '' ? undefined : JSON.parse(text);
   };
@@ -76,8 +86,10 @@ export function openIngress({ url, headers = {}, fetch: send = fetch }: IngressO
           if (signal?.aborted === true) throw error;
           const isPassing = !SteplineError.is(error) || (error instanceof IngressError && error.isPassing);
           if (!isPassing || systemClock.monotonic() > until)
-            throw SteplineError.is(error) ? error : new IngressError(toPath(address), { problem: String(error) }, error);
-          await pause(retryMs, signal);
+            throw SteplineError.is(error)
+              ? error
+              : new IngressError(`${base}${toPath(address)}`, { problem: describeFailure(error) }, error);
+          await sleep(systemClock, retryMs, signal).catch(() => undefined);
         }
       }
     },

@@ -59,7 +59,14 @@ export type PostRequest = NewMail;
 /** A notification for a worker. */
 export type BellCall = { readonly type: 'mail'; readonly mail: Mail } | { readonly type: 'holds' };
 
-/** Heartbeat of a worker. */
+/** Calls that a worker has not heard yet. It says how far it has heard when it listens again. */
+export interface BellCalls {
+  readonly calls: readonly BellCall[];
+  /** Number of the last one. */
+  readonly upTo: number;
+}
+
+/** Sign of life of a worker. */
 export interface WorkerSign extends ProcessIdentity {
   readonly id: string;
   readonly name?: string;

@@ -6,6 +6,7 @@ import type { EffectRow } from '../../journal/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import type { LogEntry, SessionHeader, StoredSession } from '../index.ts';
 import { isOpenRow } from '../index.ts';
+import { cutBySize, measureChange, measureEntries } from './change-size.ts';
 import type { TurnChange } from './protocol.ts';
 
 /** The small part of a session that every turn reads. Entries are stored separately, in chunks. */
@@ -35,8 +36,8 @@ const maxTaken = 500;
 /** Characters up to which entries of several turns share a chunk. */
 const chunkSize = 64 * 1024;
 
-const measure = (entries: readonly LogEntry[]): number =>
-  entries.reduce((sum, { body, events = '' }) => sum + body.length + events.length, 0);
+/** Characters from which on entries, or changes to report, are cut into several: a server takes 32 MiB, and a character has up to three bytes. */
+const maxPart = 4 * 1024 * 1024;
 
 export class SessionImage {
   head: number;
@@ -136,12 +137,15 @@ export class SessionImage {
     this.taken = [...this.taken, ...mails].slice(-maxTaken);
   }
 
-  /** Returns the changes that were not reported yet, and marks them as reported. */
-  takeReport(): readonly TurnChange[] {
-    const changes = mergeChanges(this.#unreported);
-    this.#unreported = [];
+  /** Returns the changes that were not reported yet, in parts that fit into a message each; they are from now on. */
+  takeReports(): readonly (readonly TurnChange[])[] {
     // Readers see the text of an open step, not its journal.
-    return changes.map((change) => (change.type === 'write' ? { ...change, effects: (change.effects ?? []).filter(isOpenRow) } : change));
+    const changes = this.#unreported.map((change) =>
+      change.type === 'write' ? { ...change, effects: (change.effects ?? []).filter(isOpenRow) } : change,
+    );
+    this.#unreported = [];
+    const [first = [], ...more] = cutBySize(changes, maxPart, measureChange).map(mergeChanges);
+    return [first, ...more];
   }
 
   /** Returns the changes that were not stored yet, and marks them as stored. */
@@ -149,10 +153,13 @@ export class SessionImage {
     const chunks = new Map<number, readonly LogEntry[]>();
     if (this.#unkept <= this.head) {
       const last = this.#chunks.at(-1);
-      const grows = last !== undefined && measure(this.#slice(last, this.head)) <= chunkSize;
-      const from = grows ? last : this.#unkept;
-      if (!grows) this.#chunks.push(from);
-      chunks.set(from, this.#slice(from, this.head));
+      const grows = last !== undefined && measureEntries(this.#slice(last, this.head)) <= chunkSize;
+      if (grows) this.#chunks.pop();
+      for (const part of cutBySize(this.#slice(grows ? last : this.#unkept, this.head), maxPart, (entry) => measureEntries([entry]))) {
+        const from = part[0]?.n ?? 0;
+        this.#chunks.push(from);
+        chunks.set(from, part);
+      }
     }
     for (const from of this.#dirty) {
       const next = this.#chunks.find((other) => other > from) ?? this.head + 1;

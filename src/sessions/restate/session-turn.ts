@@ -37,7 +37,9 @@ interface TurnOptions {
   readonly sessionId: string;
   readonly image: SessionImage;
   readonly store: SessionStore;
-  /** True if an earlier attempt stopped before the end of this turn. */
+  /** Size of the largest snapshot that the store takes. */
+  readonly maxSnapshotSize: number;
+  /** True if an earlier attempt at this turn ended without its end. */
   readonly isRepeated: boolean;
   readonly services: TurnServices;
   /** Called if the turn cannot continue. */
@@ -61,12 +63,13 @@ export class SessionTurn {
   #session: LiveSession | undefined;
   #wake = (): void => undefined;
   #isRepeated: boolean;
+  #isUnreadable = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
-    const { services, store } = options;
+    const { services, store, maxSnapshotSize } = options;
     this.#isRepeated = options.isRepeated;
-    this.#claimed = { store, epoch: 0, clock: services.clock, approvals: services.approvals };
+    this.#claimed = { store, epoch: 0, clock: services.clock, approvals: services.approvals, maxSnapshotSize };
     this.#services = {
       options: services.options,
       agents: services.agents,
@@ -116,7 +119,12 @@ export class SessionTurn {
     return this.#options.image.header?.isOpen === true;
   }
 
-  /** Runs the session until it rests or stops at a boundary. */
+  /** True if this worker cannot read the session: another one may, with another build of its agents. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
+  }
+
+  /** Settles when the session rests, or was left. */
   async run(): Promise<void> {
     const { image } = this.#options;
     if (image.header !== undefined) await this.#load().catch((error: unknown) => this.#reportUnreadable(error));
@@ -147,6 +155,7 @@ export class SessionTurn {
   }
 
   #reportUnreadable(error: unknown): void {
+    this.#isUnreadable = true;
     this.#options.services.report(error, `session ${this.#options.sessionId}`);
   }
 
@@ -161,6 +170,7 @@ export class SessionTurn {
     this.#isRepeated = false;
     if (isLeftOpen && log.nextRecovery > services.maxRecoveries) await this.#giveUp(log);
     this.#session = new LiveSession(log, this.#services, isLeftOpen && log.isOpen);
+    this.#isUnreadable = false;
     return this.#session;
   }
 

@@ -66,7 +66,7 @@ class TurnJournal {
     if (end !== undefined) this.#keep(end);
     if (end !== undefined) this.#report(undefined);
     // What is sent leaves the process only when something is awaited.
-    else if (reportBy !== undefined) await this.#report(reportBy).invocationId;
+    else if (reportBy !== undefined) await this.#report(reportBy).at(-1)?.invocationId;
     if (end?.goesOn === true) this.#sendTurn(0);
     if (end?.wake !== undefined) this.#sendTurn(end.wake.inMs);
   }
@@ -78,10 +78,10 @@ class TurnJournal {
     this.#ctx.set('head', head);
   }
 
-  #report(worker: string | undefined): InvocationHandle {
-    const report: TurnReport = { changes: this.image.takeReport(), ...(worker !== undefined && { worker }) };
+  #report(worker: string | undefined): readonly InvocationHandle[] {
     const { desk } = this.#host.names;
-    return this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key).report(report);
+    const client = this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key);
+    return this.image.takeReports().map((changes) => client.report({ changes, ...(worker !== undefined && { worker }) }));
   }
 
   #sendTurn(delay: number): void {
@@ -99,7 +99,16 @@ function isOver({ header, wakeAt, taken }: SessionImage, { mail }: TurnInput, no
   return isTaken && header?.isOpen !== true && !isAwake;
 }
 
-/** Computes what the end of a turn leaves to later turns. */
+/** Delay before a session that a worker could not read is given to one again. */
+const unreadableMs = 1000;
+
+/** Computes when a session that could not be read is tried again. However many turns find it so, one comes back. */
+function toUnreadableEnd({ wakeAt = 0 }: SessionImage, now: number): TurnEnd {
+  const isAsked = wakeAt > now && wakeAt <= now + unreadableMs;
+  return { goesOn: false, ...(!isAsked && { wake: { inMs: unreadableMs, at: now + unreadableMs } }) };
+}
+
+/** Computes what the end of a turn leaves to others. */
 function toEnd({ header, wakeAt }: SessionImage, now: number): TurnEnd {
   const at = header?.wakeAt;
   // Scheduled once: the wake-up of an earlier turn is still pending.
@@ -157,6 +166,8 @@ function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWri
     sessionId,
     image,
     store: createTurnStore(access),
+    // Whatever else stands in its entry is small.
+    maxSnapshotSize: host.maxRowBytes * 0.9,
     isRepeated,
     services: host.services,
     onFailed: (error) => writer.fail(error),
@@ -204,6 +215,13 @@ class TurnPump {
     while (!(await this.#recordNext()));
   }
 
+  #toEnd(): TurnEnd {
+    const { host, journal } = this.#parts;
+    const now = host.services.clock.now();
+    const { isOpen = false, wakeAt = Infinity } = journal.image.header ?? {};
+    return this.turn.isUnreadable && (isOpen || wakeAt <= now) ? toUnreadableEnd(journal.image, now) : toEnd(journal.image, now);
+  }
+
   /** Records the next row, if there is one. Returns true once the turn has ended. */
   async #recordNext(): Promise<boolean> {
     const { ctx, host, journal, by } = this.#parts;
@@ -218,7 +236,7 @@ class TurnPump {
       by,
       changes,
       ...(isReported && { reportBy: host.id }),
-      ...(isEnd && { end: toEnd(journal.image, host.services.clock.now()) }),
+      ...(isEnd && { end: this.#toEnd() }),
     }));
     await journal.apply(row);
     settle();

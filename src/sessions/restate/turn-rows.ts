@@ -1,10 +1,10 @@
 // The rows of one turn.
 // Owns:     the order in which changes are recorded, and what is recorded together.
 // Does not: know Restate: it is given a function that records.
-// W1. One row is recorded at a time. A change is safe once its row is recorded.
-// W2. Changes made in the same turn of the event loop share a row. Effects of a step that is recorded in the same row are left out.
-// W3. After a failure nothing more is recorded, and pending writes reject.
-import type { LogEntry } from '../index.ts';
+// W1. One row is recorded at a time, and a change is safe once its row is.
+// W2. Rows of one turn of the event loop are recorded together; effects of a step that is recorded in the same row are left out.
+// W3. After a failure nothing more is recorded, and whoever waits is told.
+import { cutBySize, measureChange } from './change-size.ts';
 import { SessionTooLargeError } from './session-too-large-error.ts';
 import type { TurnChange } from './protocol.ts';
 import { mergeChanges } from './session-image.ts';
@@ -48,18 +48,6 @@ const nextTick = (call: () => void): void => {
   else setTimeout(call, 0);
 };
 
-const measureText = (text = ''): number => text.length;
-
-/** Estimates the size of a change; nothing but its texts can be large. */
-function measure(change: TurnChange): number {
-  if (change.type === 'answer') return measureText(change.reply);
-  if (change.type === 'delete') return 0;
-  const entries: readonly Partial<Pick<LogEntry, 'body' | 'events'>>[] = change.entries ?? [];
-  const effects = change.type === 'write' ? (change.effects ?? []) : [];
-  const texts = [change.header?.details, ...entries.flatMap(({ body, events }) => [body, events]), ...effects.map(({ body }) => body)];
-  return texts.reduce((sum, text) => sum + measureText(text), 0);
-}
-
 export class TurnWriter {
   readonly #maxBytes: number;
   readonly #pending: PendingChange[] = [];
@@ -80,7 +68,7 @@ export class TurnWriter {
   /** Settles when the change is safe. */
   write(change: TurnChange): Promise<void> {
     return new Promise((resolve, reject) => {
-      const bytes = measure(change);
+      const bytes = measureChange(change);
       if (this.#failure !== undefined) reject(this.#failure.error);
       else if (bytes > this.#maxBytes) reject(new SessionTooLargeError(bytes, this.#maxBytes));
       else this.#pending.push({ change, resolve, reject });
@@ -116,13 +104,8 @@ export class TurnWriter {
 
   /** Takes the changes to record in the next row. */
   take(): NextRow {
-    const taken: PendingChange[] = [];
-    let bytes = 0;
-    while (this.#pending[0] !== undefined && (taken.length === 0 || bytes < this.#maxBytes / 2)) {
-      const [next] = this.#pending.splice(0, 1) as [PendingChange];
-      taken.push(next);
-      bytes += measure(next.change);
-    }
+    const [part = []] = cutBySize(this.#pending, this.#maxBytes, ({ change }) => measureChange(change));
+    const taken = this.#pending.splice(0, part.length);
     return {
       changes: mergeChanges(taken.map(({ change }) => change)),
       settle: () => {

@@ -9,7 +9,7 @@ import type { LogEntry, Mail, SessionFacts, SessionHeader, SessionStore, StoreCh
 import { Agents, HoldGate, OpenStepHub, RecoveryGate, RunSlots, RuntimeClosedError, StoreWatcher } from '../index.ts';
 import type { Ingress } from './ingress.ts';
 import { openIngress } from './ingress.ts';
-import type { BellCall, EntryRange, ServiceNames, WorkerSign } from './protocol.ts';
+import type { BellCall, BellCalls, EntryRange, ServiceNames, WorkerSign } from './protocol.ts';
 import { officeKey, toServiceNames } from './protocol.ts';
 import type { SessionSource } from './session-source.ts';
 import type { SessionTurn } from './session-turn.ts';
@@ -19,7 +19,10 @@ import type { TurnServices } from './turn-services.ts';
 /** Time between two heartbeats. */
 const signMs = 1000;
 
-/** Delay after a failure before the worker listens to its bell again. */
+/** Longest time to say that the worker leaves. */
+const leaveMs = 2000;
+
+/** Delay before the bell is listened to again after a failure. */
 const retryMs = 500;
 
 /** Maximum time for the desk to catch up with a session. */
@@ -126,7 +129,7 @@ export class SessionWorkerHost {
       isKnown = await this.#sign().then(
         () => true,
         (error: unknown) => {
-          this.#report(error, 'the sign of life');
+          if (!this.#isClosing()) this.#report(error, 'the sign of life');
           return false;
         },
       );
@@ -145,28 +148,35 @@ export class SessionWorkerHost {
       since: this.#startedAt,
       isLeaving,
     });
-    await this.#ingress.call({ service: this.names.office, key: officeKey, handler: 'sign' }, sign);
+    // Whoever is about to leave does not wait long for a server that may be gone.
+    const signal = isLeaving ? AbortSignal.timeout(leaveMs) : this.#closing.signal;
+    await this.#ingress.call({ service: this.names.office, key: officeKey, handler: 'sign' }, sign, signal);
   }
 
   async #signAgain(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await sleep(systemClock, signMs, signal).catch(() => undefined);
-      if (!this.#isClosing()) await this.#sign().catch((error: unknown) => this.#report(error, 'the sign of life'));
+      if (!this.#isClosing())
+        await this.#sign().catch((error: unknown) => {
+          if (!this.#isClosing()) this.#report(error, 'the sign of life');
+        });
     }
   }
 
   async #listen(): Promise<void> {
     const { signal } = this.#closing;
     const { porter } = this.names;
+    let heard = 0;
     while (!signal.aborted) {
       try {
-        for (const call of await this.#ingress.call<readonly BellCall[]>(
+        const { calls, upTo } = await this.#ingress.call<BellCalls>(
           { service: porter, handler: 'listen' },
-          { worker: this.id },
+          { worker: this.id, heard },
           signal,
-        ))
-          this.#hear(call);
+        );
+        for (const call of calls) this.#hear(call);
+        heard = upTo;
       } catch (error) {
         if (this.#isClosing()) return;
         this.#report(error, 'the bell');
