@@ -40,7 +40,7 @@ describe('tools on the effects of the loop', () => {
     for (const size of [999_990, 1_000_001]) {
       const execution = await start(() => 'x'.repeat(size)).execution;
       expect(execution).toMatchObject({ status: 'failed', failure: { type: 'tool' } });
-      expect(execution.failure?.message).toContain('bytes as JSON, and at most 1000000 can be stored. Return less');
+      expect(execution.failure?.message).toContain('bytes as JSON, and at most 999900 can be stored. Return less');
     }
   });
 

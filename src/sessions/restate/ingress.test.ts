@@ -17,7 +17,7 @@ describe('the ingress of a Restate server', () => {
   test('says which address cannot be reached, and why', async () => {
     const { call } = openIngress({ url: 'http://127.0.0.1:1234', fetch: refuse }, 0);
     await expect(call(address, {})).rejects.toThrow(
-      'The Restate server cannot be reached when it was asked for http://127.0.0.1:1234/Desk/one/post: TypeError: fetch failed (ECONNREFUSED)',
+      'Cannot reach the Restate server to call http://127.0.0.1:1234/Desk/one/post: TypeError: fetch failed (ECONNREFUSED). Check ingress.url.',
     );
   });
 
