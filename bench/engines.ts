@@ -33,7 +33,7 @@ const only = values.only.split(',');
 /** A place to run sessions, used for one figure. */
 interface Place {
   readonly runtime: EmbeddedRuntime;
-  dispose(): Promise<void>;
+  readonly dispose: () => Promise<void>;
 }
 
 /** Runs sessions side by side; returns the seconds from the first send to the last end. */

@@ -63,16 +63,15 @@ function createDesk(names: ServiceNames, list: SessionStore) {
         if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
         return { mail };
       },
-      report: async (ctx: ObjectContext, { changes, worker }: TurnReport): Promise<void> => {
+      report: async (ctx: ObjectContext, { changes, worker, isKnown = false }: TurnReport): Promise<void> => {
         await applyChanges(list, ctx.key, changes);
         for (const change of changes) {
           if (change.type === 'delete') ctx.clearAll();
           if (change.type !== 'write') continue;
           for (const { requestId, n } of change.entries ?? []) if (requestId !== undefined) ctx.set(toRequestKey(requestId), n);
         }
-        const before = await ctx.get<string>('worker');
         if (worker === undefined) ctx.clear('worker');
-        else if (worker !== before) {
+        else if (!isKnown && worker !== (await ctx.get<string>('worker'))) {
           ctx.set('worker', worker);
           // Mails that came before the desk knew whom to tell.
           const mails = await ctx.run('waiting', () => list.readMail({ sessionId: ctx.key, isWaiting: true }));

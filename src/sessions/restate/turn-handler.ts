@@ -30,6 +30,8 @@ class TurnJournal {
   readonly #ctx: ObjectContext;
   readonly #host: SessionWorkerHost;
   readonly #serde: Serde<TurnRow> = createRowSerde();
+  /** The worker that the last report of this turn named. */
+  #reportedBy: string | undefined;
 
   constructor(ctx: ObjectContext, host: SessionWorkerHost, image: SessionImage) {
     this.#ctx = ctx;
@@ -79,7 +81,11 @@ class TurnJournal {
   }
 
   #report(worker: string | undefined): InvocationHandle {
-    const report: TurnReport = { changes: this.image.takeReport(), ...(worker !== undefined && { worker }) };
+    const report: TurnReport = {
+      changes: this.image.takeReport(),
+      ...(worker !== undefined && { worker, isKnown: worker === this.#reportedBy }),
+    };
+    this.#reportedBy = worker;
     const { desk } = this.#host.names;
     return this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key).report(report);
   }
