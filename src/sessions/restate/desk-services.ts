@@ -3,6 +3,7 @@
 // Does not: run sessions.
 // B1. An action is accepted whether or not a worker lives: its turn waits in the server.
 // B2. What a handler sends follows from what it has recorded.
+// B3. A handler awaits one thing of its context at a time: the SDK ends attempts that await several with Promise.all.
 import type { Context, EndpointOptions, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
 import { handlers, object, service, TimeoutError } from '@restatedev/restate-sdk';
 import { SteplineError } from '../../lib/index.ts';
@@ -52,14 +53,14 @@ function createDesk(names: ServiceNames, list: SessionStore) {
     options: { ...handlerOptions, enableLazyState: true },
     handlers: {
       post: async (ctx: ObjectContext, request: PostRequest): Promise<PostReply> => {
-        const [answeredBy, worker] = await Promise.all([ctx.get<number>(toRequestKey(request.requestId)), ctx.get<string>('worker')]);
         // Applied long ago: whoever asks finds its entry in the log.
-        if (answeredBy !== null) return { mail: { ...request, num: 0 } };
+        if ((await ctx.get<number>(toRequestKey(request.requestId))) !== null) return { mail: { ...request, num: 0 } };
         const posted = await ctx.run('post', () => post(list, request));
         if ('error' in posted) return posted;
         const { mail, holds } = posted;
         if (mail.reply !== undefined) return { mail };
         sendTurn(ctx, names, { mail, holds });
+        const worker = await ctx.get<string>('worker');
         if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
         return { mail };
       },

@@ -41,15 +41,10 @@ class TurnJournal {
 
   static async open(ctx: ObjectContext, host: SessionWorkerHost): Promise<TurnJournal> {
     const kept = (await ctx.get<KeptHead>('head')) ?? undefined;
-    const chunks = await Promise.all((kept?.chunks ?? []).map((from) => ctx.get<readonly LogEntry[]>(toChunkKey(from))));
-    return new TurnJournal(
-      ctx,
-      host,
-      new SessionImage(
-        kept,
-        chunks.flatMap((entries) => entries ?? []),
-      ),
-    );
+    const entries: LogEntry[] = [];
+    // One after the other: the SDK ends attempts that await several things with Promise.all.
+    for (const from of kept?.chunks ?? []) entries.push(...((await ctx.get<readonly LogEntry[]>(toChunkKey(from))) ?? []));
+    return new TurnJournal(ctx, host, new SessionImage(kept, entries));
   }
 
   /** Keeps what is made, or gives back what an earlier attempt has kept in this place. */
