@@ -1,22 +1,25 @@
 // Sessions on Restate, SQLite and Postgres in one run, with every commit on disk. A report only: it never fails a check.
 //   npm run bench:engines
 //   npm run bench:engines -- --only SQLite,Restate --rounds 3
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createAgent, defineTool } from 'stepline';
 import { postgresStore } from 'stepline/postgres';
-import { restateSessions, serveSessions } from 'stepline/restate';
+import { restateSessions, serveDesk } from 'stepline/restate';
 import type { EmbeddedRuntime } from 'stepline/sessions';
 import { createSessionRuntime } from 'stepline/sessions';
 import { sqliteStore } from 'stepline/sqlite';
 import { startRestate } from '../tests/engines/restate/server.ts';
 import { openPool, startServer } from '../tests/postgres/server.ts';
-import { benchLimits, benchModel } from './agent.bench.ts';
+import { createBenchAgent } from './engines-agent.ts';
+import type { WorkerOrder } from './engines-worker.ts';
 import { median } from './measure.ts';
 
 const by = { id: 'bench', kind: 'service' };
@@ -27,20 +30,10 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const only = values.only.split(',');
 
-const look = defineTool({
-  name: 'look',
-  description: 'Looks something up.',
-  input: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] } as const,
-  effect: 'once',
-  run: ({ id }) => ({ id, found: true }),
-});
-
-const createBenchAgent = (steps: number) => createAgent({ id: 'bench', model: benchModel(steps), tools: [look], limits: benchLimits });
-
 /** A place to run sessions, used for one figure. */
 interface Place {
   readonly runtime: EmbeddedRuntime;
-  dispose(): Promise<void>;
+  readonly dispose: () => Promise<void>;
 }
 
 /** Runs sessions side by side; returns the seconds from the first send to the last end. */
@@ -59,6 +52,7 @@ const folder = mkdtempSync(join(tmpdir(), 'stepline-bench-'));
 const postgres = only.includes('Postgres') ? await startServer() : undefined;
 const pool = postgres && (await openPool(postgres.url));
 const restate = only.includes('Restate') ? await startRestate() : undefined;
+const workers = restate && startWorkers();
 let places = 0;
 const nextPlace = (): string => String((places += 1));
 
@@ -73,26 +67,37 @@ function openEmbedded(store: ReturnType<typeof sqliteStore>, steps: number): Pla
   };
 }
 
-/** The worker, the desk and the application are this process; the server is another one. */
+/** Starts the process of the workers. Returns a function that gives it an order, and settles with its answer. */
+function startWorkers(): (order: WorkerOrder) => Promise<string> {
+  const script = fileURLToPath(new URL('engines-worker.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return async (order) => {
+    child.stdin.write(`${JSON.stringify(order)}\n`);
+    const { value } = await lines.next();
+    return String(value);
+  };
+}
+
+/** As in the docs: the worker is a process of its own, the desk is part of the application, which is this process. */
 async function openRestate(steps: number): Promise<Place> {
-  if (restate === undefined) throw new Error('There is no Restate server.');
+  if (restate === undefined || workers === undefined) throw new Error('There is no Restate server.');
   const list = sqliteStore({ path: join(folder, `${nextPlace()}.db`) });
   const prefix = `Bench${nextPlace()}`;
-  const ingress = { url: restate.ingress };
-  const agents = [createBenchAgent(steps)];
-  const worker = serveSessions({ agents, ingress, list, prefix });
-  const server = createServer(worker.node).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const url = await workers({ type: 'open', ingress: restate.ingress, prefix, steps });
+  const desk = createServer(serveDesk({ list, prefix }).node).listen(0, '127.0.0.1');
+  await once(desk, 'listening');
   // Holds: it listens on a port.
-  await restate.register(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
-  await worker.start();
-  const runtime = restateSessions({ agents, ingress, list, prefix });
+  await restate.register(`http://127.0.0.1:${String((desk.address() as AddressInfo).port)}`);
+  await restate.register(url);
+  await workers({ type: 'start' });
+  const runtime = restateSessions({ agents: [createBenchAgent(steps)], ingress: { url: restate.ingress }, list, prefix });
   return {
     runtime,
     dispose: async () => {
       await runtime.drain();
-      await worker.drain();
-      server.close();
+      await workers({ type: 'drain' });
+      desk.close();
       await list.close();
     },
   };

@@ -173,7 +173,7 @@ describe('runCall', () => {
   it('says of a result that is too large to store how large it is, and what to do', async () => {
     const { failure } = await runOne(tool('t', () => ({ rows: Array.from({ length: 300_000 }, () => 'row') })));
     expect(failure?.message).toBe(
-      'The result of "t" cannot be stored: it takes 1800010 bytes as JSON, and at most 1000000 can be stored. Return less: one page, a summary, or an id under which the tool finds the rest.',
+      'The result of "t" cannot be stored: it takes 1800010 bytes as JSON, and at most 999900 can be stored. Return less: one page, a summary, or an id under which the tool finds the rest.',
     );
   });
 

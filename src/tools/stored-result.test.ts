@@ -57,7 +57,7 @@ describe('toStoredResult', () => {
 
   it.each([
     ['a Map', new Map(), 'it is a Map; turn it into an object'],
-    ['something too large', 'x'.repeat(1_000_001), 'it takes 1000003 bytes as JSON, and at most 1000000 can be stored'],
+    ['something too large', 'x'.repeat(1_000_001), 'it takes 1000003 bytes as JSON, and at most 999900 can be stored'],
     ['something too deep', Array.from({ length: 70 }).reduce((inner) => [inner], 0), 'is nested deeper than 64 levels'],
     [
       'a getter that throws',

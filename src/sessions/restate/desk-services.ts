@@ -4,6 +4,7 @@
 // B1. An action is accepted whether or not a worker lives: its turn waits in the server.
 // B2. What a handler sends follows from what it has recorded.
 // B3. A mail that others have put into the store gets its turn too, a little later: workers that live make the desk look.
+// B4. A handler awaits one thing of its context at a time: the SDK ends attempts that await several with Promise.all.
 import type { Context, EndpointOptions, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
 import { handlers, object, service, TimeoutError } from '@restatedev/restate-sdk';
 import { SteplineError } from '../../lib/index.ts';
@@ -68,14 +69,14 @@ function createDesk(names: ServiceNames, list: SessionStore) {
     options: { ...handlerOptions, enableLazyState: true },
     handlers: {
       post: async (ctx: ObjectContext, request: PostRequest): Promise<PostReply> => {
-        const [answeredBy, worker] = await Promise.all([ctx.get<number>(toRequestKey(request.requestId)), ctx.get<string>('worker')]);
         // Applied long ago: the caller finds its entry in the log.
-        if (answeredBy !== null) return { mail: { ...request, num: 0 } };
+        if ((await ctx.get<number>(toRequestKey(request.requestId))) !== null) return { mail: { ...request, num: 0 } };
         const posted = await ctx.run('post', () => post(list, request));
         if ('error' in posted) return posted;
         const { mail, holds } = posted;
         if (mail.reply !== undefined) return { mail };
         sendTurn(ctx, names, { mail, holds });
+        const worker = await ctx.get<string>('worker');
         if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
         return { mail };
       },
@@ -87,16 +88,15 @@ function createDesk(names: ServiceNames, list: SessionStore) {
         sendTurn(ctx, names, { mail });
         if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
       },
-      report: async (ctx: ObjectContext, { changes, worker }: TurnReport): Promise<void> => {
+      report: async (ctx: ObjectContext, { changes, worker, isKnown = false }: TurnReport): Promise<void> => {
         await applyChanges(list, ctx.key, changes);
         for (const change of changes) {
           if (change.type === 'delete') ctx.clearAll();
           if (change.type !== 'write') continue;
           for (const { requestId, n } of change.entries ?? []) if (requestId !== undefined) ctx.set(toRequestKey(requestId), n);
         }
-        const before = await ctx.get<string>('worker');
         if (worker === undefined) ctx.clear('worker');
-        else if (worker !== before) {
+        else if (!isKnown && worker !== (await ctx.get<string>('worker'))) {
           ctx.set('worker', worker);
           // Mails that arrived before the desk knew which worker to notify.
           const mails = await ctx.run('waiting', () => list.readMail({ sessionId: ctx.key, isWaiting: true }));

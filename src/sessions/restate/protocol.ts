@@ -49,6 +49,8 @@ export interface TurnReport {
   readonly changes: readonly TurnChange[];
   /** The worker that runs the session; absent once its turn has ended. */
   readonly worker?: string;
+  /** True if an earlier report of the same turn named the same worker. */
+  readonly isKnown?: boolean;
 }
 
 /** An action that was accepted, or the reason why it was not. */

@@ -30,6 +30,8 @@ class TurnJournal {
   readonly #ctx: ObjectContext;
   readonly #host: SessionWorkerHost;
   readonly #serde: Serde<TurnRow> = createRowSerde();
+  /** The worker that the last report of this turn named. */
+  #reportedBy: string | undefined;
 
   constructor(ctx: ObjectContext, host: SessionWorkerHost, image: SessionImage) {
     this.#ctx = ctx;
@@ -39,15 +41,10 @@ class TurnJournal {
 
   static async open(ctx: ObjectContext, host: SessionWorkerHost): Promise<TurnJournal> {
     const kept = (await ctx.get<KeptHead>('head')) ?? undefined;
-    const chunks = await Promise.all((kept?.chunks ?? []).map((from) => ctx.get<readonly LogEntry[]>(toChunkKey(from))));
-    return new TurnJournal(
-      ctx,
-      host,
-      new SessionImage(
-        kept,
-        chunks.flatMap((entries) => entries ?? []),
-      ),
-    );
+    const entries: LogEntry[] = [];
+    // One after the other: the SDK ends attempts that await several things with Promise.all.
+    for (const from of kept?.chunks ?? []) entries.push(...((await ctx.get<readonly LogEntry[]>(toChunkKey(from))) ?? []));
+    return new TurnJournal(ctx, host, new SessionImage(kept, entries));
   }
 
   /** Records a value, or returns the value that an earlier attempt recorded at this position. */
@@ -79,9 +76,11 @@ class TurnJournal {
   }
 
   #report(worker: string | undefined): readonly InvocationHandle[] {
+    const from = worker === undefined ? {} : { worker, isKnown: worker === this.#reportedBy };
+    this.#reportedBy = worker;
     const { desk } = this.#host.names;
     const client = this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key);
-    return this.image.takeReports().map((changes) => client.report({ changes, ...(worker !== undefined && { worker }) }));
+    return this.image.takeReports().map((changes) => client.report({ changes, ...from }));
   }
 
   #sendTurn(delay: number): void {
