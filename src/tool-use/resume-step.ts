@@ -132,7 +132,7 @@ export async function resumeStep(work: Work, pending: PendingStep<ToolUseStep>):
     if (outcome.type === 'ended') ended.push(outcome);
   }
   // Completed together: if one of them hangs and the step is given up, none was emitted twice.
-  const completed = await Promise.all(ended.map(({ call, execution }) => completeCall(work, call, execution)));
+  const completed = await Promise.all(ended.map(async ({ call, execution }) => completeCall(work, call, execution)));
   const [ran, ...nested] = await Promise.all([
     runToolCalls({ ...work, step: { ...step, answers: given } }, toRun, { approved: true }),
     ...inside.map((each) => resumeNested(work, each)),
