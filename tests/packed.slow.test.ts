@@ -59,10 +59,11 @@ describe('the page to get started with', () => {
   });
 });
 
-/** Entry points that cannot be loaded without their peer. */
+/** Entry points that cannot be loaded without their peer, and its folder. */
 const neededPeers = new Map([
   ['stepline/react', 'react'],
   ['stepline/pusher-server', 'ws'],
+  ['stepline/restate', '@restatedev'],
 ]);
 
 describe('the first code block of the README', () => {
