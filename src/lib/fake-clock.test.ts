@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { sleep } from './clock.ts';
+import { nextTurn } from './event-loop.ts';
 import { createFakeClock } from './fake-clock.ts';
 
 test('time stands still until it is moved', async () => {
@@ -50,6 +51,24 @@ test('a cancelled timer does not fire', () => {
   clock.schedule(10, () => (fired = true))();
   clock.skip(10);
   expect([fired, clock.pendingTimers()]).toEqual([false, 0]);
+});
+
+test('advance waits for work that gives way to the event loop before it sleeps', async () => {
+  const clock = createFakeClock();
+  let isDone = false;
+  const work = async (): Promise<void> => {
+    // Later than the timer that advance() sets: what happens on a busy machine.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
+    await nextTurn();
+    await sleep(clock, 10);
+    isDone = true;
+  };
+  const advanced = clock.advance(10);
+  const working = work();
+  await advanced;
+  expect(isDone).toBe(true);
+  await working;
 });
 
 test('advance lets a chain of sleeps run to where time allows', async () => {

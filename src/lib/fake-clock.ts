@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { nextTurn } from './event-loop.ts';
 
 /** A clock that moves only when told to. Timers that fall due fire in the order of their time, then of their making. */
 export interface FakeClock extends Clock {
@@ -18,8 +19,13 @@ interface Timer {
   readonly call: () => void;
 }
 
-// A macrotask lets every microtask that is already queued run first, however deep the chain.
-const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+/** Lets everything run that is ready: queued microtasks, however deep the chain, and work that gives way to the event loop once or twice. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
+  }
+}
 
 /** Makes a fake clock. @default startAt 2026-01-01T00:00:00Z */
 export function createFakeClock(startAt: number = Date.UTC(2026, 0, 1)): FakeClock {

@@ -98,7 +98,8 @@ describe('a view over a channel', () => {
     const page = openPage(site, 'one', { channel: pusherChannel(openClient(server, authorizedBy(site, eve))) });
     await page.view.send('Hello');
     await page.until(() => expect(readTexts(page)).toEqual(['Hello', 'You said: Hello']));
-    await page.clock.advance(30_000);
+    // Longer than a channel is waited for, shorter than a silent stream is trusted: the server's heartbeats follow another clock.
+    await page.clock.advance(15_000);
     expect(page.view.current).toMatchObject({ source: 'stream', connection: 'live' });
   });
 
