@@ -42,6 +42,20 @@ test('an outcome has the evaluations of its criteria, whether a limit is reached
   );
 });
 
+test('outcomes of one collection do not depend on the states that it judged before', () => {
+  const given = { criterion: 'Guard', decision: 'forbid', reason: 'enough', context: {} } as const;
+  const judged = fc.record({ state: counts, evaluations: fc.constantFrom(undefined, [given]) });
+  fc.assert(
+    fc.property(fc.array(judged, { minLength: 2 }), (states) => {
+      const shared = new ContinuationCriteria(...limits);
+      const outcomes = states.map(({ state, evaluations }) => shared.evaluate(state, { now: 0, evaluations }));
+      const fresh = states.map(({ state, evaluations }) => new ContinuationCriteria(...limits).evaluate(state, { now: 0, evaluations }));
+      expect(outcomes.map((outcome) => outcome.toJSON())).toStrictEqual(fresh.map((outcome) => outcome.toJSON()));
+      expect(outcomes.map(({ isFinalizing }) => isFinalizing)).toStrictEqual(fresh.map(({ isFinalizing }) => isFinalizing));
+    }),
+  );
+});
+
 describe('a deferred evaluation', () => {
   test('has the numbers of the state that was judged', () => {
     const state = { used: 3, unknownCalls: 0, granted: 0 };
