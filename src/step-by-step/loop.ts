@@ -7,7 +7,9 @@
 // L4. Whoever drives it (to the end, step by step, as a stream), the steps are the same.
 import type { ErrorHandling } from '../errors/index.ts';
 import { TimedOutError } from '../errors/index.ts';
+import type { Soon } from '../lib/index.ts';
 import type { ActiveRun } from './active-run.ts';
+import type { Candidate } from './candidate.ts';
 import { canBegin, getJudgingTime } from './execution.ts';
 import { begin, commitOwedEnd, forbidStep, judgeStart, owesEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
@@ -15,7 +17,7 @@ import type { Judged } from './phases/judge.ts';
 import { addOuterEvaluations, buildCandidate, getRemainingMs, handleFailures, judge } from './phases/judge.ts';
 import { OpenStep } from './phases/open-step.ts';
 import { findProviderWait } from './phases/outage.ts';
-import { inspectStep, produceStep } from './phases/produce.ts';
+import { checkProduced, inspectStep, startProducing, toFailedStep } from './phases/produce.ts';
 import type { RunState } from './run-state.ts';
 import type { Step } from './step.ts';
 import type { ProducedStep, StepOf, StepProcess } from './step-process.ts';
@@ -101,48 +103,58 @@ export class Loop<State extends RunState, Context> {
     return true;
   }
 
-  #keep(state: State): State {
-    this.#state = state;
-    return state;
-  }
-
   async #takeStep(): Promise<State> {
-    const { process } = this;
     const open = new OpenStep(this, this.#state);
     this.#open = open;
     this.run.stepTime = open.time;
     const endFinalizing = open.finalizing ? this.#beginFinalizing() : undefined;
     try {
-      const produced = open.finalizing ? markFinalizing(await produceStep(open)) : await produceStep(open);
-      if (produced.type === 'forbidden') {
-        open.close();
-        return this.#keep(await forbidStep(open));
+      let produced: ProducedStep<StepOf<State>>;
+      try {
+        produced = checkProduced(open, await startProducing(open));
+      } catch (error) {
+        produced = toFailedStep(open, error);
       }
-      open.ensureStarted();
-      if (produced.type === 'waiting') {
-        open.close();
-        return this.#keep(await park(open, produced.partial, produced.waits));
-      }
-      let candidate = buildCandidate(open, produced.step);
-      if (process.inspect !== undefined) {
-        const inspected = inspectStep(open, candidate.state);
-        candidate = buildCandidate(open, inspected instanceof Promise ? await inspected : inspected, candidate.state);
-      }
-      if (this.run.outer !== undefined) candidate = addOuterEvaluations(open, candidate);
-      open.close();
-      this.#stepEndedAt = this.run.clock.monotonic();
-      const handled = handleFailures(open, candidate);
-      const judged = judge(process, handled.candidate);
-      const wait = this.#findProviderWait(judged, handled.decided);
-      if (wait !== undefined) return this.#keep(await park(open, judged.candidate.state.execution.judgedStep ?? produced.step, [wait]));
-      const committed = commitStep(open, judged, handled.handling);
+      const recorded = this.#record(open, open.finalizing ? markFinalizing(produced) : produced);
       // Awaiting a state that is there would cost every step of a run without a store.
-      return this.#keep(committed instanceof Promise ? await committed : committed);
+      this.#state = recorded instanceof Promise ? await recorded : recorded;
+      return this.#state;
     } finally {
       this.#open = undefined;
       this.run.stepTime = undefined;
       endFinalizing?.();
     }
+  }
+
+  /** Ends a step that was produced: it is judged and recorded, or waits, or there is none after all. */
+  #record(open: OpenStep<State, Context>, produced: ProducedStep<StepOf<State>>): Soon<State> {
+    if (produced.type === 'forbidden') {
+      open.close();
+      return forbidStep(open);
+    }
+    open.ensureStarted();
+    if (produced.type === 'waiting') {
+      open.close();
+      return park(open, produced.partial, produced.waits);
+    }
+    const candidate = buildCandidate(open, produced.step);
+    if (this.process.inspect === undefined) return this.#judgeAndCommit(open, candidate);
+    const finish = (inspected: StepOf<State> & Step): Soon<State> =>
+      this.#judgeAndCommit(open, buildCandidate(open, inspected, candidate.state));
+    const inspected = inspectStep(open, candidate.state);
+    return inspected instanceof Promise ? inspected.then(finish) : finish(inspected);
+  }
+
+  #judgeAndCommit(open: OpenStep<State, Context>, built: Candidate<State>): Soon<State> {
+    const candidate = this.run.outer === undefined ? built : addOuterEvaluations(open, built);
+    open.close();
+    this.#stepEndedAt = this.run.clock.monotonic();
+    const handled = handleFailures(open, candidate);
+    const judged = judge(this.process, handled.candidate);
+    const wait = this.#findProviderWait(judged, handled.decided);
+    if (wait === undefined) return commitStep(open, judged, handled.handling);
+    // Holds because a candidate has the step that is being judged.
+    return park(open, judged.candidate.state.execution.judgedStep as Step, [wait]);
   }
 
   /** Returns the wait for a provider that is down, if the host has a rule for that and the step may be taken again. */
