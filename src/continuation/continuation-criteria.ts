@@ -1,5 +1,6 @@
 import type { ErrorPolicy } from '../errors/index.ts';
 import { describeBrokenText, InvalidArgumentError, isCleanText, isRecord } from '../lib/index.ts';
+import type { Answer } from './built-in-criterion.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationOutcome } from './continuation-outcome.ts';
 import { createJudged } from './continuation-outcome.ts';
@@ -13,6 +14,9 @@ import { numberNames } from './number-names.ts';
 
 const nothingFound: Findings = {};
 
+/** Number of patterns that are kept: for starts, steps with calls, answers, and one more. */
+const mostPatterns = 4;
+
 /**
  * An ordered list of criteria, judged together. Every criterion is asked every time, so that the trace is complete.
  * The order never changes whether the run continues; it decides which one is named if several forbid. If several have the same
@@ -23,8 +27,8 @@ export class ContinuationCriteria<State> {
   readonly #listed: readonly ListedCriterion<State>[];
   /** Names of the criteria, numbered if they come more than once. */
   readonly names: readonly string[];
-  /** Pattern of the last outcome: most outcomes have the same. */
-  #pattern: EvaluationPattern | undefined;
+  /** Patterns of the last outcomes: most outcomes have one of them. */
+  #patterns: readonly EvaluationPattern[] = [];
 
   constructor(...criteria: readonly ContinuationCriterion<State>[]) {
     for (const [index, criterion] of criteria.entries()) assertCriterion(criterion, index);
@@ -64,9 +68,15 @@ export class ContinuationCriteria<State> {
     const answers = this.#listed.map((listed) => evaluateCriterion(listed, judging));
     if (findings.evaluations !== undefined)
       for (const given of findings.evaluations) answers.push(parseEvaluation(getCriterionName(given), given));
-    if (this.#pattern?.has(answers) !== true) this.#pattern = new EvaluationPattern(answers);
     // A copy, because a list that grew keeps room for more.
-    return createJudged(this.#pattern, numbers.slice());
+    return createJudged(this.#findPattern(answers), numbers.slice());
+  }
+
+  #findPattern(answers: readonly Answer[]): EvaluationPattern {
+    for (const pattern of this.#patterns) if (pattern.has(answers)) return pattern;
+    const pattern = new EvaluationPattern(answers);
+    this.#patterns = [pattern, ...this.#patterns].slice(0, mostPatterns);
+    return pattern;
   }
 
   canContinue(state: State): boolean {

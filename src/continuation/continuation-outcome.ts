@@ -8,6 +8,7 @@ import { AtLimit, ContinuationEvaluation } from './continuation-evaluation.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { ExplainOptions } from './explain-outcome.ts';
 import { explainOutcome } from './explain-outcome.ts';
+import { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
 import { EvaluationPattern } from './evaluation-pattern.ts';
 import type { Resolution } from './resolve-evaluations.ts';
 import { collection, resolveEvaluations } from './resolve-evaluations.ts';
@@ -99,6 +100,12 @@ class Outcome {
     const source = this.#source;
     if (source instanceof EvaluationPattern) return (this.#written ??= source.write(this.#numbers));
     return source instanceof ChangedEvaluations ? source.evaluations : source;
+  }
+
+  static findDecisive(outcome: Outcome): ContinuationEvaluation | undefined {
+    const { decision, resolvedBy } = outcome;
+    const evaluations = outcome.#source instanceof EvaluationPattern ? outcome.#source.decisive : outcome.evaluations;
+    return findDecisiveEvaluation({ decision, resolvedBy, evaluations });
   }
 
   static getChanged(outcome: Outcome): ChangedEvaluations | undefined {
@@ -223,7 +230,7 @@ export interface StoppingOutcome extends Outcome {
 /** The decision to continue or stop, the criterion that made it, and every evaluation. */
 export type ContinuationOutcome = ContinuingOutcome | StoppingOutcome;
 
-interface OutcomeClass extends Omit<typeof Outcome, 'prototype' | 'getChanged'> {
+interface OutcomeClass extends Omit<typeof Outcome, 'prototype' | 'getChanged' | 'findDecisive'> {
   readonly prototype: Outcome;
   /** Refuses parts that contradict each other. */
   new (fields: OutcomeFields): ContinuationOutcome;
@@ -239,6 +246,9 @@ export const createJudged = (pattern: EvaluationPattern, numbers: readonly numbe
 
 /** Returns an outcome whose evaluations are built when they are read; the other parts are what they add up to. */
 export const createChanged = (resolution: Resolution, changed: ChangedEvaluations): ContinuationOutcome => create(resolution, changed);
+
+/** Finds the evaluation that ended a run. Does not write the others, which may never be read. */
+export const findEndingEvaluation = (outcome: ContinuationOutcome): ContinuationEvaluation | undefined => Outcome.findDecisive(outcome);
 
 /** Returns the evaluations of an outcome that was stored as the changes of an earlier one; undefined for others. */
 export const getChanged = (outcome: Outcome): ChangedEvaluations | undefined => Outcome.getChanged(outcome);

@@ -2,11 +2,14 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { ContinuationCriteria } from './continuation-criteria.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
+import { findEndingEvaluation } from './continuation-outcome.ts';
 import { CostLimit } from './criteria/cost-limit.ts';
 import { CumulativeExecutionTimeLimit } from './criteria/cumulative-execution-time-limit.ts';
 import { ExecutionTimeLimit } from './criteria/execution-time-limit.ts';
 import { StepsLimit } from './criteria/steps-limit.ts';
 import { TokenUsageLimit } from './criteria/token-usage-limit.ts';
+import { ToolCallPresenceCheck } from './criteria/tool-call-presence-check.ts';
+import { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
 
 interface Counts {
   used: number;
@@ -84,6 +87,22 @@ describe('a deferred evaluation', () => {
     expect({ ...judge(3) }.evaluations).toHaveLength(limits.length);
     expect(judge(3)).toEqual(judge(3));
     expect(judge(3)).not.toEqual(judge(4));
+  });
+
+  test('is not written to find the one that ended a run', () => {
+    let written = 0;
+    class CountedLimit extends StepsLimit<Counts> {
+      override allow(used: number, max: number): ContinuationEvaluation {
+        written += 1;
+        return super.allow(used, max);
+      }
+    }
+    const criteria = new ContinuationCriteria(new CountedLimit(10, ({ used }) => used), new ToolCallPresenceCheck<Counts>(() => false));
+    const outcome = criteria.evaluate({ used: 1, unknownCalls: 0, granted: 0 });
+    expect(findEndingEvaluation(outcome)).toMatchObject({ criterion: 'ToolCallPresenceCheck', decision: 'stop' });
+    expect(written).toBe(0);
+    expect(findEndingEvaluation(outcome)).toBe(findDecisiveEvaluation(outcome));
+    expect(written).toBe(1);
   });
 
   test('uses the explanation of a subclass that overrides it', () => {

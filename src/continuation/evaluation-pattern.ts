@@ -15,12 +15,14 @@ export class EvaluationPattern {
   readonly resolution: Resolution;
   /** True if a limit was reached and the next step sums up. */
   readonly isFinalizing: boolean;
+  /** Evaluations without those of limits that were not reached, which never decide. */
+  readonly decisive: readonly ContinuationEvaluation[];
   readonly #answers: readonly Answer[];
 
   constructor(answers: readonly Answer[]) {
-    const evaluations = answers.map((answer) => (isUnreached(answer) ? undefined : answer));
-    this.resolution = resolveEvaluations(evaluations);
-    this.isFinalizing = evaluations.some((evaluation) => evaluation?.atLimit === AtLimit.Finalize);
+    this.resolution = resolveEvaluations(answers.map((answer) => (isUnreached(answer) ? undefined : answer)));
+    this.decisive = answers.filter((answer) => !isUnreached(answer));
+    this.isFinalizing = this.decisive.some(({ atLimit }) => atLimit === AtLimit.Finalize);
     this.#answers = answers;
   }
 
