@@ -21,7 +21,7 @@ export class EvaluationPattern {
 
   constructor(answers: readonly Answer[]) {
     this.resolution = resolveEvaluations(answers.map((answer) => (isUnreached(answer) ? undefined : answer)));
-    this.decisive = answers.filter((answer) => !isUnreached(answer));
+    this.decisive = answers.filter((answer): answer is ContinuationEvaluation => !isUnreached(answer));
     this.isFinalizing = this.decisive.some(({ atLimit }) => atLimit === AtLimit.Finalize);
     this.#answers = answers;
   }

@@ -29,6 +29,12 @@ const defaultFinalizeMs = 30_000;
 /** Interval of looking at the time again while a wait gives time back. */
 const pollMs = 25;
 
+/** Number of steps that a driver asks for. */
+interface Drive {
+  /** False if steps may follow each other without a word to the driver. */
+  readonly single: boolean;
+}
+
 /** One run of a process over one state. */
 export class Loop<State extends RunState, Context> {
   readonly process: StepProcess<State, Context>;
@@ -58,12 +64,22 @@ export class Loop<State extends RunState, Context> {
 
   /** Takes the next step. Returns the state after it, or undefined if there is nothing to do. */
   next(): Promise<State | undefined> {
-    // Awaiting nothing would cost every step.
-    const isQuiet = this.#isBegun && !this.#isLeft && this.run.options.between === undefined && canBegin(this.#state);
-    return isQuiet && this.#retryDelayMs === 0 ? this.#takeStep() : this.#nextAfterPause();
+    return this.#hasNoPause ? this.#takeSteps({ single: true }) : this.#nextAfterPause({ single: true });
   }
 
-  async #nextAfterPause(): Promise<State | undefined> {
+  /** Takes all steps. Returns the last state. */
+  async toEnd(): Promise<State> {
+    while ((await this.#nextAfterPause({ single: false })) !== undefined);
+    return this.#state;
+  }
+
+  /** True if the next step can start at once: awaiting nothing would cost every step. */
+  get #hasNoPause(): boolean {
+    const isQuiet = this.#isBegun && !this.#isLeft && this.run.options.between === undefined && canBegin(this.#state);
+    return isQuiet && this.#retryDelayMs === 0;
+  }
+
+  async #nextAfterPause(drive: Drive): Promise<State | undefined> {
     if (!this.#isBegun) {
       const given = this.#state;
       await this.#begin();
@@ -71,7 +87,7 @@ export class Loop<State extends RunState, Context> {
     }
     if (this.#isLeft || !canBegin(this.#state)) return undefined;
     if (await this.#pause()) return undefined;
-    return this.#takeStep();
+    return this.#takeSteps(drive);
   }
 
   async #begin(): Promise<void> {
@@ -103,27 +119,30 @@ export class Loop<State extends RunState, Context> {
     return true;
   }
 
-  async #takeStep(): Promise<State> {
-    const open = new OpenStep(this, this.#state);
-    this.#open = open;
-    this.run.stepTime = open.time;
-    const endFinalizing = open.finalizing ? this.#beginFinalizing() : undefined;
-    try {
-      let produced: ProducedStep<StepOf<State>>;
+  /** Takes a step, and unless it is to be a single one, those after it that need no pause. */
+  async #takeSteps({ single }: Drive): Promise<State> {
+    do {
+      const open = new OpenStep(this, this.#state);
+      this.#open = open;
+      this.run.stepTime = open.time;
+      const endFinalizing = open.finalizing ? this.#beginFinalizing() : undefined;
       try {
-        produced = checkProduced(open, await startProducing(open));
-      } catch (error) {
-        produced = toFailedStep(open, error);
+        let produced: ProducedStep<StepOf<State>>;
+        try {
+          produced = checkProduced(open, await startProducing(open));
+        } catch (error) {
+          produced = toFailedStep(open, error);
+        }
+        const recorded = this.#record(open, open.finalizing ? markFinalizing(produced) : produced);
+        // Awaiting a state that is there would cost every step of a run without a store.
+        this.#state = recorded instanceof Promise ? await recorded : recorded;
+      } finally {
+        this.#open = undefined;
+        this.run.stepTime = undefined;
+        endFinalizing?.();
       }
-      const recorded = this.#record(open, open.finalizing ? markFinalizing(produced) : produced);
-      // Awaiting a state that is there would cost every step of a run without a store.
-      this.#state = recorded instanceof Promise ? await recorded : recorded;
-      return this.#state;
-    } finally {
-      this.#open = undefined;
-      this.run.stepTime = undefined;
-      endFinalizing?.();
-    }
+    } while (!single && this.#hasNoPause);
+    return this.#state;
   }
 
   /** Ends a step that was produced: it is judged and recorded, or waits, or there is none after all. */
