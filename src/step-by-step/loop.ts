@@ -69,7 +69,9 @@ export class Loop<State extends RunState, Context> {
 
   /** Takes all steps. Returns the last state. */
   async toEnd(): Promise<State> {
-    while ((await this.#nextAfterPause({ single: false })) !== undefined);
+    let next: State | undefined;
+    do next = await this.#nextAfterPause({ single: false });
+    while (next !== undefined && canBegin(next));
     return this.#state;
   }
 
