@@ -10,16 +10,14 @@ export interface CriterionOptions {
   readonly name?: string;
 }
 
-/** An evaluation that is written only when it is read: most are never read. */
-export interface DeferredEvaluation extends Pick<ContinuationEvaluation, 'criterion' | 'decision'> {
-  readonly stopReason?: undefined;
-  readonly atLimit?: undefined;
-  toEvaluation(): ContinuationEvaluation;
+/** A limit that was not reached. Its evaluation is written from its two numbers when somebody reads it, which is seldom. */
+export interface UnreachedLimit {
+  /** Writes the evaluation. */
+  allow(used: number, max: number): ContinuationEvaluation;
 }
 
-/** Returns the evaluation, written if it was deferred. */
-export const toEvaluation = (evaluation: ContinuationEvaluation | DeferredEvaluation): ContinuationEvaluation =>
-  'toEvaluation' in evaluation ? evaluation.toEvaluation() : evaluation;
+/** Answer of a criterion: its evaluation, or the limit that writes it later. */
+export type Answer = ContinuationEvaluation | UnreachedLimit;
 
 /** Base of this module's criteria. Their evaluations are known to be well-formed, so judging does not check them at every step. */
 export abstract class BuiltInCriterion<State> implements CanExplainContinuation<State> {
@@ -34,8 +32,8 @@ export abstract class BuiltInCriterion<State> implements CanExplainContinuation<
 
   abstract explain(state: State, findings?: Findings): ContinuationEvaluation;
 
-  /** @internal Explains, or keeps as little as is needed to explain later. Never depends on the state once it has returned. */
-  judge(state: State, findings: Findings): ContinuationEvaluation | DeferredEvaluation {
+  /** @internal Explains. A limit that was not reached adds its two numbers to `numbers` instead, and returns itself. */
+  judge(state: State, findings: Findings, _numbers: number[]): Answer {
     return this.explain(state, findings);
   }
 

@@ -1,16 +1,21 @@
 import type { ErrorPolicy } from '../errors/index.ts';
 import { describeBrokenText, InvalidArgumentError, isCleanText, isRecord } from '../lib/index.ts';
+import type { Answer } from './built-in-criterion.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationOutcome } from './continuation-outcome.ts';
-import { resolveOutcome } from './continuation-outcome.ts';
+import { createJudged } from './continuation-outcome.ts';
 import type { CanExplainContinuation, ContinuationCriterion } from './criterion.ts';
 import type { ListedCriterion } from './evaluate-criterion.ts';
-import { evaluateCriterion, parseEvaluation } from './evaluate-criterion.ts';
+import { evaluateCriterion, listCriterion, parseEvaluation } from './evaluate-criterion.ts';
+import { EvaluationPattern } from './evaluation-pattern.ts';
 import type { Findings } from './findings.ts';
 import { toNestedEvaluation } from './nested-evaluation.ts';
 import { numberNames } from './number-names.ts';
 
 const nothingFound: Findings = {};
+
+/** Number of patterns that are kept: for starts, steps with calls, answers, and one more. */
+const mostPatterns = 4;
 
 /**
  * An ordered list of criteria, judged together. Every criterion is asked every time, so that the trace is complete.
@@ -22,13 +27,15 @@ export class ContinuationCriteria<State> {
   readonly #listed: readonly ListedCriterion<State>[];
   /** Names of the criteria, numbered if they come more than once. */
   readonly names: readonly string[];
+  /** Patterns of the last outcomes: most outcomes have one of them. */
+  #patterns: readonly EvaluationPattern[] = [];
 
   constructor(...criteria: readonly ContinuationCriterion<State>[]) {
     for (const [index, criterion] of criteria.entries()) assertCriterion(criterion, index);
     this.#criteria = criteria;
     const names = numberNames(criteria.map(({ name }) => name));
     this.names = names;
-    this.#listed = criteria.map((criterion, index) => ({ criterion, name: names[index] ?? criterion.name }));
+    this.#listed = criteria.map((criterion, index) => listCriterion(criterion, names[index] ?? criterion.name));
   }
 
   static from<State>(...criteria: readonly ContinuationCriterion<State>[]): ContinuationCriteria<State> {
@@ -56,10 +63,20 @@ export class ContinuationCriteria<State> {
 
   /** Asks every criterion and resolves the evaluations, those among the findings included. */
   evaluate(state: State, findings: Findings = nothingFound): ContinuationOutcome {
-    const evaluations = this.#listed.map((listed) => evaluateCriterion(listed, state, findings));
+    const numbers: number[] = [];
+    const judging = { state, findings, numbers };
+    const answers = this.#listed.map((listed) => evaluateCriterion(listed, judging));
     if (findings.evaluations !== undefined)
-      for (const given of findings.evaluations) evaluations.push(parseEvaluation(getCriterionName(given), given));
-    return resolveOutcome(evaluations);
+      for (const given of findings.evaluations) answers.push(parseEvaluation(getCriterionName(given), given));
+    // A copy, because a list that grew keeps room for more.
+    return createJudged(this.#findPattern(answers), numbers.slice());
+  }
+
+  #findPattern(answers: readonly Answer[]): EvaluationPattern {
+    for (const pattern of this.#patterns) if (pattern.has(answers)) return pattern;
+    const pattern = new EvaluationPattern(answers);
+    this.#patterns = [pattern, ...this.#patterns].slice(0, mostPatterns);
+    return pattern;
   }
 
   canContinue(state: State): boolean {

@@ -1,23 +1,20 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { cleanText, DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
-import type { DeferredEvaluation } from './built-in-criterion.ts';
-import { toEvaluation } from './built-in-criterion.ts';
-import type { ChangedEvaluations } from './changed-evaluations.ts';
+import { ChangedEvaluations } from './changed-evaluations.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import type { LimitKind } from './continuation-evaluation.ts';
 import { AtLimit, ContinuationEvaluation } from './continuation-evaluation.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { ExplainOptions } from './explain-outcome.ts';
 import { explainOutcome } from './explain-outcome.ts';
+import { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
+import { EvaluationPattern } from './evaluation-pattern.ts';
+import type { Resolution } from './resolve-evaluations.ts';
+import { collection, resolveEvaluations } from './resolve-evaluations.ts';
 import { isStopReason, StopReason } from './stop-reason.ts';
 
 const { ForbidContinuation, RequestContinuation, AllowStop } = ContinuationDecision;
-
-/** Named if no single criterion was decisive. */
-const aggregate = 'aggregate';
-/** Named if there was no criterion to ask, or if asking failed. */
-const collection = 'ContinuationCriteria';
 
 /** The parts of an outcome. `stopReason` is given if, and only if, the decision stops the run. */
 export interface OutcomeFields {
@@ -27,35 +24,8 @@ export interface OutcomeFields {
   readonly evaluations: readonly ContinuationEvaluation[];
 }
 
-/** An evaluation as an outcome keeps it. */
-type KeptEvaluation = ContinuationEvaluation | DeferredEvaluation;
-
-/** Parts of an outcome whose evaluations may not be written yet. */
-interface ResolvedFields extends Omit<OutcomeFields, 'evaluations'> {
-  readonly evaluations: readonly KeptEvaluation[];
-}
-
-/** Resolves evaluations by the truth table. The first one to forbid, request or allow a stop, in that rank, is named. */
-export function resolveEvaluations(evaluations: readonly KeptEvaluation[]): ResolvedFields {
-  let forbidding: KeptEvaluation | undefined;
-  let requesting: KeptEvaluation | undefined;
-  let stopping: KeptEvaluation | undefined;
-  for (const evaluation of evaluations) {
-    if (evaluation.decision === ForbidContinuation) forbidding ??= evaluation;
-    else if (evaluation.decision === RequestContinuation) requesting ??= evaluation;
-    else if (evaluation.decision === AllowStop) stopping ??= evaluation;
-  }
-  if (forbidding !== undefined) {
-    const { criterion: resolvedBy, stopReason = StopReason.GuardForbade } = forbidding;
-    return { decision: ForbidContinuation, resolvedBy, stopReason, evaluations };
-  }
-  if (requesting !== undefined || (stopping === undefined && evaluations.length > 0))
-    return { decision: RequestContinuation, resolvedBy: requesting?.criterion ?? aggregate, evaluations };
-  return { decision: AllowStop, resolvedBy: stopping?.criterion ?? collection, stopReason: StopReason.Completed, evaluations };
-}
-
 /** Finds parts that do not go together. */
-function findContradiction({ decision, stopReason }: ResolvedFields): string | undefined {
+function findContradiction({ decision, stopReason }: Resolution): string | undefined {
   const shouldContinue = decision === RequestContinuation;
   if (decision === ContinuationDecision.AllowContinuation) return 'an outcome decides request, forbid or stop, never allow';
   if (shouldContinue && stopReason !== undefined) return `a run that continues has no stop reason, but "${stopReason}" was given`;
@@ -64,7 +34,7 @@ function findContradiction({ decision, stopReason }: ResolvedFields): string | u
 }
 
 /** Finds parts that do not follow from the evaluations. */
-function findDeviation({ decision, resolvedBy, stopReason, evaluations }: ResolvedFields): string | undefined {
+function findDeviation({ decision, resolvedBy, stopReason, evaluations }: OutcomeFields): string | undefined {
   if (evaluations.length === 0) return undefined;
   const resolved = resolveEvaluations(evaluations);
   if (decision !== resolved.decision) return `its evaluations add up to "${resolved.decision}", not to "${decision}"`;
@@ -74,7 +44,18 @@ function findDeviation({ decision, resolvedBy, stopReason, evaluations }: Resolv
     : `its evaluations stop with "${resolved.stopReason ?? 'nothing'}", not with "${stopReason ?? 'nothing'}"`;
 }
 
+/** Copies the evaluations of an outcome. Throws if its other parts do not go with them. */
+function copyEvaluations(fields: OutcomeFields): readonly ContinuationEvaluation[] {
+  const contradiction = findContradiction(fields) ?? findDeviation(fields);
+  if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
+  return Object.freeze([...fields.evaluations]);
+}
+
 const noLimits: readonly LimitKind[] = Object.freeze([]);
+const noNumbers: readonly number[] = Object.freeze([]);
+
+/** Source of the evaluations of an outcome: the list itself, or something that writes them when they are read. */
+type EvaluationSource = readonly ContinuationEvaluation[] | EvaluationPattern | ChangedEvaluations;
 
 class Outcome {
   // An own field, so that listing, copying and comparing include it. One getter for all, so that outcomes have one shape.
@@ -93,44 +74,47 @@ class Outcome {
   readonly stopReason: StopReason | undefined;
   /** One per criterion, in the order of the criteria, then those given before judging. */
   declare readonly evaluations: readonly ContinuationEvaluation[];
-  #kept: readonly KeptEvaluation[];
+  readonly #source: EvaluationSource;
+  /** Numbers of the limits that were not reached, if the source is a pattern. */
+  readonly #numbers: readonly number[];
   #written: readonly ContinuationEvaluation[] | undefined;
-  readonly #changed: ChangedEvaluations | undefined;
 
-  /**
-   * `isResolved` is set for parts that were resolved from the evaluations just now, or when they were stored. `changed` makes the
-   * evaluations; those given then say only what was decided.
-   */
-  constructor(fields: ResolvedFields, isResolved = false, changed?: ChangedEvaluations) {
-    const contradiction = findContradiction(fields) ?? (isResolved ? undefined : findDeviation(fields));
-    if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
+  /** `source` is given for parts that were resolved from these evaluations just now, or when they were stored. */
+  constructor(fields: OutcomeFields);
+  constructor(resolution: Resolution, source: EvaluationSource, numbers?: readonly number[]);
+  constructor(fields: Resolution | OutcomeFields, source?: EvaluationSource, numbers: readonly number[] = noNumbers) {
+    // Holds: without a source, all fields are given.
+    this.#source = source ?? copyEvaluations(fields as OutcomeFields);
+    this.#numbers = numbers;
     this.decision = fields.decision;
     this.shouldContinue = fields.decision === RequestContinuation;
     this.resolvedBy = fields.resolvedBy;
     this.stopReason = fields.stopReason;
-    // A copy, unless nobody else has the list.
-    this.#kept = isResolved ? fields.evaluations : [...fields.evaluations];
-    this.#changed = changed;
+    this.#written = undefined;
     Object.defineProperty(this, 'evaluations', Outcome.#evaluationsField);
     Object.freeze(this);
   }
 
-  /** Writes the evaluations that were deferred, once. */
+  /** Writes the evaluations, once. */
   #write(): readonly ContinuationEvaluation[] {
-    if (this.#written === undefined) {
-      this.#written = this.#changed?.evaluations ?? Object.freeze(this.#kept.map(toEvaluation));
-      this.#kept = this.#written;
-    }
-    return this.#written;
+    const source = this.#source;
+    if (source instanceof EvaluationPattern) return (this.#written ??= source.write(this.#numbers));
+    return source instanceof ChangedEvaluations ? source.evaluations : source;
+  }
+
+  static findDecisive(outcome: Outcome): ContinuationEvaluation | undefined {
+    const { decision, resolvedBy } = outcome;
+    const evaluations = outcome.#source instanceof EvaluationPattern ? outcome.#source.decisive : outcome.evaluations;
+    return findDecisiveEvaluation({ decision, resolvedBy, evaluations });
   }
 
   static getChanged(outcome: Outcome): ChangedEvaluations | undefined {
-    return outcome.#changed;
+    return outcome.#source instanceof ChangedEvaluations ? outcome.#source : undefined;
   }
 
   /** Resolves evaluations by the truth table. */
   static fromEvaluations(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
-    return resolveOutcome([...evaluations]);
+    return create(resolveEvaluations(evaluations), Object.freeze([...evaluations]));
   }
 
   /** The outcome of having no criteria: stop. */
@@ -168,7 +152,7 @@ class Outcome {
       throw new DamagedDataError(path, `decision "${decision}" and shouldContinue ${String(shouldContinue)} contradict each other`);
     const contradiction = findContradiction(fields);
     if (contradiction !== undefined) throw new DamagedDataError(path, `its parts contradict each other: ${contradiction}`);
-    return create(fields);
+    return create(fields, Object.freeze(fields.evaluations));
   }
 
   get isForbidden(): boolean {
@@ -200,9 +184,11 @@ class Outcome {
   /** True if a limit was reached and the next step sums up. */
   get isFinalizing(): boolean {
     if (!this.shouldContinue) return false;
-    // Called for every step: deferred evaluations stay deferred.
-    for (const { atLimit } of this.#kept) if (atLimit === AtLimit.Finalize) return true;
-    return false;
+    const source = this.#source;
+    if (source instanceof EvaluationPattern) return source.isFinalizing;
+    // Nothing is written for this: it is called for every step.
+    const evaluations = source instanceof ChangedEvaluations ? source.decisive : source;
+    return evaluations.some(({ atLimit }) => atLimit === AtLimit.Finalize);
   }
 
   /** Limits that wait for a grant; empty if anything else forbade too. */
@@ -244,23 +230,25 @@ export interface StoppingOutcome extends Outcome {
 /** The decision to continue or stop, the criterion that made it, and every evaluation. */
 export type ContinuationOutcome = ContinuingOutcome | StoppingOutcome;
 
-interface OutcomeClass extends Omit<typeof Outcome, 'prototype' | 'getChanged'> {
+interface OutcomeClass extends Omit<typeof Outcome, 'prototype' | 'getChanged' | 'findDecisive'> {
   readonly prototype: Outcome;
   /** Refuses parts that contradict each other. */
   new (fields: OutcomeFields): ContinuationOutcome;
 }
 
-// Holds, twice, because the constructor refuses a continuing outcome with a stop reason, and a stopping one without.
-const create = (fields: ResolvedFields): ContinuationOutcome => new Outcome(fields, true) as ContinuationOutcome;
-/** Resolves evaluations by the truth table. Takes ownership of the list. */
-export const resolveOutcome = (evaluations: readonly KeptEvaluation[]): ContinuationOutcome => create(resolveEvaluations(evaluations));
+const create = (resolution: Resolution, source: EvaluationSource, numbers?: readonly number[]): ContinuationOutcome =>
+  // Holds, here and below: a continuing outcome has no stop reason, and a stopping one has.
+  new Outcome(resolution, source, numbers) as ContinuationOutcome;
+
+/** Returns the outcome of a step, with the numbers of the limits that were not reached. Its evaluations are written when they are read. */
+export const createJudged = (pattern: EvaluationPattern, numbers: readonly number[]): ContinuationOutcome =>
+  create(pattern.resolution, pattern, numbers);
 
 /** Returns an outcome whose evaluations are built when they are read; the other parts are what they add up to. */
-export const createChanged = (
-  { decision, resolvedBy, stopReason }: Omit<OutcomeFields, 'evaluations'>,
-  changed: ChangedEvaluations,
-): ContinuationOutcome =>
-  new Outcome({ decision, resolvedBy, stopReason, evaluations: changed.decisive }, true, changed) as ContinuationOutcome;
+export const createChanged = (resolution: Resolution, changed: ChangedEvaluations): ContinuationOutcome => create(resolution, changed);
+
+/** Finds the evaluation that ended a run. Does not write the others, which may never be read. */
+export const findEndingEvaluation = (outcome: ContinuationOutcome): ContinuationEvaluation | undefined => Outcome.findDecisive(outcome);
 
 /** Returns the evaluations of an outcome that was stored as the changes of an earlier one; undefined for others. */
 export const getChanged = (outcome: Outcome): ChangedEvaluations | undefined => Outcome.getChanged(outcome);

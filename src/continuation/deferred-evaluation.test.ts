@@ -2,11 +2,14 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { ContinuationCriteria } from './continuation-criteria.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
+import { findEndingEvaluation } from './continuation-outcome.ts';
 import { CostLimit } from './criteria/cost-limit.ts';
 import { CumulativeExecutionTimeLimit } from './criteria/cumulative-execution-time-limit.ts';
 import { ExecutionTimeLimit } from './criteria/execution-time-limit.ts';
 import { StepsLimit } from './criteria/steps-limit.ts';
 import { TokenUsageLimit } from './criteria/token-usage-limit.ts';
+import { ToolCallPresenceCheck } from './criteria/tool-call-presence-check.ts';
+import { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
 
 interface Counts {
   used: number;
@@ -42,6 +45,20 @@ test('an outcome has the evaluations of its criteria, whether a limit is reached
   );
 });
 
+test('outcomes of one collection do not depend on the states that it judged before', () => {
+  const given = { criterion: 'Guard', decision: 'forbid', reason: 'enough', context: {} } as const;
+  const judged = fc.record({ state: counts, evaluations: fc.constantFrom(undefined, [given]) });
+  fc.assert(
+    fc.property(fc.array(judged, { minLength: 2 }), (states) => {
+      const shared = new ContinuationCriteria(...limits);
+      const outcomes = states.map(({ state, evaluations }) => shared.evaluate(state, { now: 0, evaluations }));
+      const fresh = states.map(({ state, evaluations }) => new ContinuationCriteria(...limits).evaluate(state, { now: 0, evaluations }));
+      expect(outcomes.map((outcome) => outcome.toJSON())).toStrictEqual(fresh.map((outcome) => outcome.toJSON()));
+      expect(outcomes.map(({ isFinalizing }) => isFinalizing)).toStrictEqual(fresh.map(({ isFinalizing }) => isFinalizing));
+    }),
+  );
+});
+
 describe('a deferred evaluation', () => {
   test('has the numbers of the state that was judged', () => {
     const state = { used: 3, unknownCalls: 0, granted: 0 };
@@ -70,6 +87,22 @@ describe('a deferred evaluation', () => {
     expect({ ...judge(3) }.evaluations).toHaveLength(limits.length);
     expect(judge(3)).toEqual(judge(3));
     expect(judge(3)).not.toEqual(judge(4));
+  });
+
+  test('is not written to find the one that ended a run', () => {
+    let written = 0;
+    class CountedLimit extends StepsLimit<Counts> {
+      override allow(used: number, max: number): ContinuationEvaluation {
+        written += 1;
+        return super.allow(used, max);
+      }
+    }
+    const criteria = new ContinuationCriteria(new CountedLimit(10, ({ used }) => used), new ToolCallPresenceCheck<Counts>(() => false));
+    const outcome = criteria.evaluate({ used: 1, unknownCalls: 0, granted: 0 });
+    expect(findEndingEvaluation(outcome)).toMatchObject({ criterion: 'ToolCallPresenceCheck', decision: 'stop' });
+    expect(written).toBe(0);
+    expect(findEndingEvaluation(outcome)).toBe(findDecisiveEvaluation(outcome));
+    expect(written).toBe(1);
   });
 
   test('uses the explanation of a subclass that overrides it', () => {

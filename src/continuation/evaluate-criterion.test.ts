@@ -2,14 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { SteplineError } from '../lib/index.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { ContinuationCriterion } from './criterion.ts';
-import { evaluateCriterion } from './evaluate-criterion.ts';
+import type { Answer } from './built-in-criterion.ts';
+import { evaluateCriterion, listCriterion } from './evaluate-criterion.ts';
 
 // What somebody without types can hand over.
 const asUntyped = (criterion: object): ContinuationCriterion<undefined> => criterion as ContinuationCriterion<undefined>;
-const toListed = (criterion: ContinuationCriterion<undefined>) => ({ criterion, name: criterion.name });
+const ask = (criterion: ContinuationCriterion<undefined>): Answer =>
+  evaluateCriterion(listCriterion(criterion, criterion.name), { state: undefined, findings: {}, numbers: [] });
 const getFailure = (criterion: object): CriterionFailedError => {
   try {
-    evaluateCriterion(toListed(asUntyped(criterion)), undefined, {});
+    ask(asUntyped(criterion));
   } catch (error) {
     if (error instanceof CriterionFailedError) return error;
     throw error;
@@ -97,5 +99,5 @@ test('this of decide and explain is the criterion', () => {
       return this.#answer;
     }
   }
-  expect(evaluateCriterion(toListed(new Own()), undefined, {}).decision).toBe('request');
+  expect(ask(new Own())).toMatchObject({ decision: 'request' });
 });

@@ -1,8 +1,8 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { cleanText, isRecord, toCanonical } from '../lib/index.ts';
-import type { DeferredEvaluation } from './built-in-criterion.ts';
-import { BuiltInCriterion, toEvaluation } from './built-in-criterion.ts';
+import type { Answer } from './built-in-criterion.ts';
+import { BuiltInCriterion } from './built-in-criterion.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import { isContinuationDecision } from './continuation-decision.ts';
 import { AtLimit, ContinuationEvaluation, LimitKind } from './continuation-evaluation.ts';
@@ -77,15 +77,10 @@ export function parseEvaluation(name: string, given: unknown): ContinuationEvalu
   throw new CriterionFailedError(name, `it returned ${describeAnswer(given)}. Return ${wanted}.`);
 }
 
-function getEvaluation<State>(
-  criterion: ContinuationCriterion<State>,
-  state: State,
-  findings: Findings,
-): ContinuationEvaluation | DeferredEvaluation {
+function getEvaluation<State>(criterion: ContinuationCriterion<State>, state: State, findings: Findings): ContinuationEvaluation {
   if (criterion.explain === undefined) {
     return ContinuationEvaluation.fromDecision(criterion.name, parseDecision(criterion.name, criterion.decide(state, findings)));
   }
-  if (criterion instanceof BuiltInCriterion) return criterion.judge(state, findings);
   const evaluation = parseEvaluation(criterion.name, criterion.explain(state, findings));
   if (evaluation.criterion === criterion.name) return evaluation;
   throw new CriterionFailedError(criterion.name, `it returned an evaluation of "${evaluation.criterion}". Use its own name as criterion.`);
@@ -95,6 +90,13 @@ function getEvaluation<State>(
 export interface ListedCriterion<State> {
   readonly criterion: ContinuationCriterion<State>;
   readonly name: string;
+  /** The criterion, if it is a built-in one under its own name: its answers need no check. */
+  readonly builtIn: BuiltInCriterion<State> | undefined;
+}
+
+/** Lists a criterion under a name. */
+export function listCriterion<State>(criterion: ContinuationCriterion<State>, name: string): ListedCriterion<State> {
+  return { criterion, name, builtIn: criterion instanceof BuiltInCriterion && criterion.name === name ? criterion : undefined };
 }
 
 /** Returns the evaluation under another name. A default reason begins with the name, and follows. */
@@ -104,15 +106,22 @@ function renameEvaluation(evaluation: ContinuationEvaluation, name: string): Con
   return new ContinuationEvaluation({ ...evaluation, criterion: name, reason: isDefault ? undefined : reason });
 }
 
+/** A state to judge, and the list that gets the numbers of limits that were not reached. */
+export interface Judging<State> {
+  readonly state: State;
+  readonly findings: Findings;
+  readonly numbers: number[];
+}
+
 /** Asks one criterion. Whatever goes wrong is thrown as a CriterionFailedError that names it. */
 export function evaluateCriterion<State>(
-  { criterion, name }: ListedCriterion<State>,
-  state: State,
-  findings: Findings,
-): ContinuationEvaluation | DeferredEvaluation {
+  { criterion, name, builtIn }: ListedCriterion<State>,
+  { state, findings, numbers }: Judging<State>,
+): Answer {
   try {
+    if (builtIn !== undefined) return builtIn.judge(state, findings, numbers);
     const evaluation = getEvaluation(criterion, state, findings);
-    return name === criterion.name ? evaluation : renameEvaluation(toEvaluation(evaluation), name);
+    return name === criterion.name ? evaluation : renameEvaluation(evaluation, name);
   } catch (error) {
     if (!(error instanceof CriterionFailedError)) throw new CriterionFailedError(name, classifyError(error).message, error);
     // The error of a nested collection names the criterion in there.

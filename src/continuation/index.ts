@@ -2,7 +2,7 @@ export type { CriterionOptions } from './built-in-criterion.ts';
 export { ContinuationCriteria } from './continuation-criteria.ts';
 export { canContinueWith, ContinuationDecision } from './continuation-decision.ts';
 export { AtLimit, ContinuationEvaluation, LimitKind, limitStopReasons } from './continuation-evaluation.ts';
-export { ContinuationOutcome } from './continuation-outcome.ts';
+export { ContinuationOutcome, findEndingEvaluation } from './continuation-outcome.ts';
 export { CostLimit } from './criteria/cost-limit.ts';
 export { CumulativeExecutionTimeLimit } from './criteria/cumulative-execution-time-limit.ts';
 export { ErrorPolicyCriterion } from './criteria/error-policy-criterion.ts';

@@ -7,7 +7,8 @@ import type { EvaluationChange } from './changed-evaluations.ts';
 import { applyChange, ChangedEvaluations, isWhole } from './changed-evaluations.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
-import { ContinuationOutcome, createChanged, getChanged, resolveEvaluations } from './continuation-outcome.ts';
+import { ContinuationOutcome, createChanged, getChanged } from './continuation-outcome.ts';
+import { resolveEvaluations } from './resolve-evaluations.ts';
 
 /** Fields that a change of an evaluation cannot hold: if one of them differs, the evaluation is written whole. */
 const fixedFields = ['decision', 'stopReason', 'limit', 'atLimit'] as const;

@@ -74,15 +74,16 @@ export function reportSafely(onProblem: ProblemReporter, error: unknown, where: 
   }
 }
 
+function reportListener(event: BaseEvent, error: unknown, onProblem: ProblemReporter): void {
+  reportSafely(onProblem, error, `a listener of ${event.type}`);
+}
+
 /** Calls one listener; reports its errors instead of throwing. */
 export function notifyListener<Event extends BaseEvent>(listener: Listener<Event>, event: Event, onProblem: ProblemReporter): void {
-  const report = (error: unknown): void => {
-    reportSafely(onProblem, error, `a listener of ${event.type}`);
-  };
   try {
     const answer = listener(event);
-    if (answer instanceof Promise) answer.catch(report);
+    if (answer instanceof Promise) answer.catch((error: unknown) => reportListener(event, error, onProblem));
   } catch (error) {
-    report(error);
+    reportListener(event, error, onProblem);
   }
 }

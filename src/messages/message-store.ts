@@ -95,9 +95,15 @@ export class MessageStore {
 
   /** The messages of the named sections, in the order in which they are asked for. */
   select(names: readonly string[]): Messages {
-    const filled = names.map((name) => this.section(name)).filter((messages) => messages.length > 0);
-    const [only = noMessages] = filled;
-    return filled.length > 1 ? Messages.join(filled) : only;
+    let [only, count] = [noMessages, 0];
+    // A loop, because it runs for every step, and most conversations have one section.
+    for (const name of names) {
+      const messages = this.section(name);
+      if (messages.length === 0) continue;
+      only = messages;
+      count += 1;
+    }
+    return count < 2 ? only : Messages.join(names.map((name) => this.section(name)).filter((messages) => messages.length > 0));
   }
 
   /** Appends the other store's sections to the ones of the same name; new ones follow. */

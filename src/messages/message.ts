@@ -49,7 +49,11 @@ function freezeParts(parts: readonly Part[]): readonly Part[] {
 
 function joinText(parts: readonly Part[], type: 'text' | 'reasoning'): string {
   let joined: string | undefined;
-  for (const part of parts) if (part.type === type) joined = joined === undefined ? part.text : `${joined}\n${part.text}`;
+  // By index: it runs for every step, and iterating over a frozen list costs more.
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index];
+    if (part?.type === type) joined = joined === undefined ? part.text : `${joined}\n${part.text}`;
+  }
   return joined ?? '';
 }
 

@@ -7,7 +7,9 @@
 // L4. Whoever drives it (to the end, step by step, as a stream), the steps are the same.
 import type { ErrorHandling } from '../errors/index.ts';
 import { TimedOutError } from '../errors/index.ts';
+import type { Soon } from '../lib/index.ts';
 import type { ActiveRun } from './active-run.ts';
+import type { Candidate } from './candidate.ts';
 import { canBegin, getJudgingTime } from './execution.ts';
 import { begin, commitOwedEnd, forbidStep, judgeStart, owesEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
@@ -15,7 +17,7 @@ import type { Judged } from './phases/judge.ts';
 import { addOuterEvaluations, buildCandidate, getRemainingMs, handleFailures, judge } from './phases/judge.ts';
 import { OpenStep } from './phases/open-step.ts';
 import { findProviderWait } from './phases/outage.ts';
-import { inspectStep, produceStep } from './phases/produce.ts';
+import { checkProduced, inspectStep, startProducing, toFailedStep } from './phases/produce.ts';
 import type { RunState } from './run-state.ts';
 import type { Step } from './step.ts';
 import type { ProducedStep, StepOf, StepProcess } from './step-process.ts';
@@ -26,6 +28,12 @@ const defaultFinalizeMs = 30_000;
 
 /** Interval of looking at the time again while a wait gives time back. */
 const pollMs = 25;
+
+/** Number of steps that a driver asks for. */
+interface Drive {
+  /** False if steps may follow each other without a word to the driver. */
+  readonly single: boolean;
+}
 
 /** One run of a process over one state. */
 export class Loop<State extends RunState, Context> {
@@ -56,12 +64,24 @@ export class Loop<State extends RunState, Context> {
 
   /** Takes the next step. Returns the state after it, or undefined if there is nothing to do. */
   next(): Promise<State | undefined> {
-    // Awaiting nothing would cost every step.
-    const isQuiet = this.#isBegun && !this.#isLeft && this.run.options.between === undefined && canBegin(this.#state);
-    return isQuiet && this.#retryDelayMs === 0 ? this.#takeStep() : this.#nextAfterPause();
+    return this.#hasNoPause ? this.#takeSteps({ single: true }) : this.#nextAfterPause({ single: true });
   }
 
-  async #nextAfterPause(): Promise<State | undefined> {
+  /** Takes all steps. Returns the last state. */
+  async toEnd(): Promise<State> {
+    let next: State | undefined;
+    do next = await this.#nextAfterPause({ single: false });
+    while (next !== undefined && canBegin(next));
+    return this.#state;
+  }
+
+  /** True if the next step can start at once: awaiting nothing would cost every step. */
+  get #hasNoPause(): boolean {
+    const isQuiet = this.#isBegun && !this.#isLeft && this.run.options.between === undefined && canBegin(this.#state);
+    return isQuiet && this.#retryDelayMs === 0;
+  }
+
+  async #nextAfterPause(drive: Drive): Promise<State | undefined> {
     if (!this.#isBegun) {
       const given = this.#state;
       await this.#begin();
@@ -69,7 +89,7 @@ export class Loop<State extends RunState, Context> {
     }
     if (this.#isLeft || !canBegin(this.#state)) return undefined;
     if (await this.#pause()) return undefined;
-    return this.#takeStep();
+    return this.#takeSteps(drive);
   }
 
   async #begin(): Promise<void> {
@@ -101,48 +121,61 @@ export class Loop<State extends RunState, Context> {
     return true;
   }
 
-  #keep(state: State): State {
-    this.#state = state;
-    return state;
+  /** Takes a step, and unless it is to be a single one, those after it that need no pause. */
+  async #takeSteps({ single }: Drive): Promise<State> {
+    do {
+      const open = new OpenStep(this, this.#state);
+      this.#open = open;
+      this.run.stepTime = open.time;
+      const endFinalizing = open.finalizing ? this.#beginFinalizing() : undefined;
+      try {
+        let produced: ProducedStep<StepOf<State>>;
+        try {
+          produced = checkProduced(open, await startProducing(open));
+        } catch (error) {
+          produced = toFailedStep(open, error);
+        }
+        const recorded = this.#record(open, open.finalizing ? markFinalizing(produced) : produced);
+        // Awaiting a state that is there would cost every step of a run without a store.
+        this.#state = recorded instanceof Promise ? await recorded : recorded;
+      } finally {
+        this.#open = undefined;
+        this.run.stepTime = undefined;
+        endFinalizing?.();
+      }
+    } while (!single && this.#hasNoPause);
+    return this.#state;
   }
 
-  async #takeStep(): Promise<State> {
-    const { process } = this;
-    const open = new OpenStep(this, this.#state);
-    this.#open = open;
-    this.run.stepTime = open.time;
-    const endFinalizing = open.finalizing ? this.#beginFinalizing() : undefined;
-    try {
-      const produced = open.finalizing ? markFinalizing(await produceStep(open)) : await produceStep(open);
-      if (produced.type === 'forbidden') {
-        open.close();
-        return this.#keep(await forbidStep(open));
-      }
-      open.ensureStarted();
-      if (produced.type === 'waiting') {
-        open.close();
-        return this.#keep(await park(open, produced.partial, produced.waits));
-      }
-      let candidate = buildCandidate(open, produced.step);
-      if (process.inspect !== undefined) {
-        const inspected = inspectStep(open, candidate.state);
-        candidate = buildCandidate(open, inspected instanceof Promise ? await inspected : inspected, candidate.state);
-      }
-      if (this.run.outer !== undefined) candidate = addOuterEvaluations(open, candidate);
+  /** Ends a step that was produced: it is judged and recorded, or waits, or there is none after all. */
+  #record(open: OpenStep<State, Context>, produced: ProducedStep<StepOf<State>>): Soon<State> {
+    if (produced.type === 'forbidden') {
       open.close();
-      this.#stepEndedAt = this.run.clock.monotonic();
-      const handled = handleFailures(open, candidate);
-      const judged = judge(process, handled.candidate);
-      const wait = this.#findProviderWait(judged, handled.decided);
-      if (wait !== undefined) return this.#keep(await park(open, judged.candidate.state.execution.judgedStep ?? produced.step, [wait]));
-      const committed = commitStep(open, judged, handled.handling);
-      // Awaiting a state that is there would cost every step of a run without a store.
-      return this.#keep(committed instanceof Promise ? await committed : committed);
-    } finally {
-      this.#open = undefined;
-      this.run.stepTime = undefined;
-      endFinalizing?.();
+      return forbidStep(open);
     }
+    open.ensureStarted();
+    if (produced.type === 'waiting') {
+      open.close();
+      return park(open, produced.partial, produced.waits);
+    }
+    const candidate = buildCandidate(open, produced.step);
+    if (this.process.inspect === undefined) return this.#judgeAndCommit(open, candidate);
+    const finish = (inspected: StepOf<State> & Step): Soon<State> =>
+      this.#judgeAndCommit(open, buildCandidate(open, inspected, candidate.state));
+    const inspected = inspectStep(open, candidate.state);
+    return inspected instanceof Promise ? inspected.then(finish) : finish(inspected);
+  }
+
+  #judgeAndCommit(open: OpenStep<State, Context>, built: Candidate<State>): Soon<State> {
+    const candidate = this.run.outer === undefined ? built : addOuterEvaluations(open, built);
+    open.close();
+    this.#stepEndedAt = this.run.clock.monotonic();
+    const handled = handleFailures(open, candidate);
+    const judged = judge(this.process, handled.candidate);
+    const wait = this.#findProviderWait(judged, handled.decided);
+    if (wait === undefined) return commitStep(open, judged, handled.handling);
+    // Holds because a candidate has the step that is being judged.
+    return park(open, judged.candidate.state.execution.judgedStep as Step, [wait]);
   }
 
   /** Returns the wait for a provider that is down, if the host has a rule for that and the step may be taken again. */

@@ -35,87 +35,122 @@ function describeReason(reason: unknown): string {
   return 'aborted by the signal';
 }
 
-export function createRunControl(hostSignal?: AbortSignal): RunControl {
-  const onInterruption = new Set<() => void>();
-  const onRequest = new Set<() => void>();
-  let controller: AbortController | undefined;
-  let stopRequest: StopRequest | undefined;
-  let interruption: Interruption | undefined;
-  let abortReason: unknown;
+/** Listeners of one thing; most runs have none. */
+class Listeners {
+  #calls: Set<() => void> | undefined;
 
-  const endingNow = (): Interruption | undefined => interruption ?? (stopRequest === undefined ? undefined : 'request');
-  const call = (listeners: ReadonlySet<() => void>): void => {
-    for (const listener of [...listeners]) listener();
-  };
-  const interrupt = (by: Interruption, reason: unknown): void => {
-    // An abort by the host counts even after the deadline has passed.
-    if (by === 'signal' || by === 'superseded') stopRequest ??= { by: 'signal', reason: cleanText(describeReason(reason)) };
-    if (interruption !== undefined) {
-      call(onRequest);
-      return;
-    }
-    interruption = by;
-    abortReason = reason;
-    controller?.abort(reason);
-    call(onInterruption);
-    call(onRequest);
-  };
-  const onHostAbort = (): void => {
-    interrupt(hostSignal?.reason instanceof Supersession ? 'superseded' : 'signal', hostSignal?.reason);
-  };
+  add(listener: () => void): () => void {
+    this.#calls ??= new Set();
+    this.#calls.add(listener);
+    return () => {
+      this.#calls?.delete(listener);
+    };
+  }
 
-  if (hostSignal?.aborted === true) onHostAbort();
-  else hostSignal?.addEventListener('abort', onHostAbort, { once: true });
+  call(): void {
+    for (const listener of [...(this.#calls ?? [])]) listener();
+  }
 
-  return {
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController();
-        shareAbortListener(controller.signal);
-        if (interruption !== undefined) controller.abort(abortReason);
-      }
-      return controller.signal;
-    },
-    get stopRequest() {
-      return stopRequest;
-    },
-    get interruption() {
-      return interruption;
-    },
-    get ending() {
-      return endingNow();
-    },
-    requestStop: (reason) => {
-      if (stopRequest !== undefined) return;
-      const isText = typeof reason === 'string' && reason !== '';
-      stopRequest = { by: 'request', reason: isText ? cleanText(reason) : 'stop was requested' };
-      call(onRequest);
-    },
-    interrupt,
-    onInterrupt: (listener) => subscribe(onInterruption, listener, interruption !== undefined),
-    onEnding: (listener) => subscribe(onRequest, listener, endingNow() !== undefined),
-    renew: () => {
-      if (interruption !== 'deadline') return;
-      if (stopRequest?.by === 'signal') {
-        interruption = 'signal';
-        return;
-      }
-      interruption = undefined;
-      abortReason = undefined;
-      controller = undefined;
-    },
-    close: () => {
-      hostSignal?.removeEventListener('abort', onHostAbort);
-      onInterruption.clear();
-      onRequest.clear();
-    },
-  };
+  clear(): void {
+    this.#calls = undefined;
+  }
 }
 
-function subscribe(listeners: Set<() => void>, listener: () => void, happened: boolean): () => void {
-  if (happened) listener();
-  else listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
-  };
+const nothing = (): void => undefined;
+
+/** A class, because its getters are read many times in every step. */
+class OwnControl implements RunControl {
+  readonly #hostSignal: AbortSignal | undefined;
+  readonly #onInterruption = new Listeners();
+  readonly #onRequest = new Listeners();
+  #onHostAbort: (() => void) | undefined;
+  #controller: AbortController | undefined;
+  #stopRequest: StopRequest | undefined;
+  #interruption: Interruption | undefined;
+  #abortReason: unknown;
+
+  constructor(hostSignal: AbortSignal | undefined) {
+    this.#hostSignal = hostSignal;
+    if (hostSignal === undefined) return;
+    const interrupt = (): void => {
+      this.interrupt(hostSignal.reason instanceof Supersession ? 'superseded' : 'signal', hostSignal.reason);
+    };
+    if (hostSignal.aborted) {
+      interrupt();
+      return;
+    }
+    this.#onHostAbort = interrupt;
+    hostSignal.addEventListener('abort', interrupt, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      shareAbortListener(this.#controller.signal);
+      if (this.#interruption !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+  get stopRequest(): StopRequest | undefined {
+    return this.#stopRequest;
+  }
+  get interruption(): Interruption | undefined {
+    return this.#interruption;
+  }
+  get ending(): Interruption | undefined {
+    return this.#interruption ?? (this.#stopRequest === undefined ? undefined : 'request');
+  }
+
+  requestStop(reason: string): void {
+    if (this.#stopRequest !== undefined) return;
+    const isText = typeof reason === 'string' && reason !== '';
+    this.#stopRequest = { by: 'request', reason: isText ? cleanText(reason) : 'stop was requested' };
+    this.#onRequest.call();
+  }
+
+  interrupt(by: Interruption, reason: unknown): void {
+    // An abort by the host counts even after the deadline has passed.
+    if (by === 'signal' || by === 'superseded') this.#stopRequest ??= { by: 'signal', reason: cleanText(describeReason(reason)) };
+    if (this.#interruption === undefined) {
+      this.#interruption = by;
+      this.#abortReason = reason;
+      this.#controller?.abort(reason);
+      this.#onInterruption.call();
+    }
+    this.#onRequest.call();
+  }
+
+  onInterrupt(listener: () => void): () => void {
+    if (this.#interruption === undefined) return this.#onInterruption.add(listener);
+    listener();
+    return nothing;
+  }
+
+  onEnding(listener: () => void): () => void {
+    if (this.ending === undefined) return this.#onRequest.add(listener);
+    listener();
+    return nothing;
+  }
+
+  renew(): void {
+    if (this.#interruption !== 'deadline') return;
+    if (this.#stopRequest?.by === 'signal') {
+      this.#interruption = 'signal';
+      return;
+    }
+    this.#interruption = undefined;
+    this.#abortReason = undefined;
+    this.#controller = undefined;
+  }
+
+  close(): void {
+    if (this.#onHostAbort !== undefined) this.#hostSignal?.removeEventListener('abort', this.#onHostAbort);
+    this.#onInterruption.clear();
+    this.#onRequest.clear();
+  }
+}
+
+/** Creates the control of a run. The signal of its host interrupts it. */
+export function createRunControl(hostSignal?: AbortSignal): RunControl {
+  return new OwnControl(hostSignal);
 }

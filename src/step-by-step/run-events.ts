@@ -34,11 +34,10 @@ interface RunEventsOptions {
 }
 
 export class RunEvents implements OuterEvents {
-  /** Receivers of this run's events and of the runs around it. */
-  readonly sinks: ReadonlySet<EventSink>;
   readonly sessionId: string;
   readonly #options: RunEventsOptions;
   readonly #isHeardOutside: boolean;
+  #sinks: ReadonlySet<EventSink> | undefined;
   #seq: number;
   #pieces = 0;
   #prefixed = '';
@@ -47,13 +46,19 @@ export class RunEvents implements OuterEvents {
 
   constructor(options: RunEventsOptions) {
     const { outer, sink, lastSeq } = options;
-    const outerSinks = outer?.events.sinks ?? [];
     this.#options = options;
     this.sessionId = outer?.events.sessionId ?? options.sessionId;
     // An agent that is its own sub-agent, or shares a bus with one, emits once.
     this.#isHeardOutside = sink !== undefined && outer?.events.sinks.has(sink) === true;
-    this.sinks = new Set(sink === undefined ? outerSinks : [...outerSinks, sink]);
     this.#seq = outer?.events.lastSeq ?? lastSeq;
+  }
+
+  /** Receivers of this run's events and of the runs around it. Only runs inside this one ask. */
+  get sinks(): ReadonlySet<EventSink> {
+    const { outer, sink } = this.#options;
+    const outerSinks = outer?.events.sinks ?? [];
+    this.#sinks ??= new Set(sink === undefined ? outerSinks : [...outerSinks, sink]);
+    return this.#sinks;
   }
 
   get lastSeq(): number {

@@ -103,8 +103,7 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
   const runToEnd = async (state: State, options: RunOptions<State, Context, Event>, drive: Drive): Promise<State> => {
     const loop = createLoop(state, options, drive);
     try {
-      while ((await loop.next()) !== undefined);
-      return loop.state;
+      return await loop.toEnd();
     } finally {
       loop.run.close();
     }

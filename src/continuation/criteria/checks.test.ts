@@ -29,6 +29,14 @@ describe('FinishReasonCheck', () => {
     expect(check.decide(finishReason)).toBe(decision);
   });
 
+  test('judges each finish reason by itself, however many there are', () => {
+    const check = new FinishReasonCheck<string>(['r7', 'r30'], itself);
+    const reasons = Array.from({ length: 40 }, (_, index) => `r${index}`);
+    for (const pass of [reasons, reasons.toReversed()])
+      expect(pass.filter((reason) => check.decide(reason) === 'forbid').toSorted()).toStrictEqual(['r30', 'r7']);
+    expect(reasons.map((reason) => check.explain(reason).context['finishReason'])).toStrictEqual(reasons);
+  });
+
   test('keeps the reasons that it was given, whatever happens to the list later', () => {
     const reasons = ['length'];
     const check = new FinishReasonCheck<string>(reasons, itself);

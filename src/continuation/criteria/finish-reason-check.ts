@@ -12,24 +12,29 @@ function toReason(finishReason: string | undefined, stopReasons: readonly string
     : `the finish reason "${finishReason}" does not end the run`;
 }
 
+/** Number of finish reasons whose evaluations are kept; a provider may send anything. */
+const mostKept = 16;
+
 /** Forbids if the model finished for one of the given reasons. */
 export class FinishReasonCheck<State> extends BuiltInCriterion<State> {
   readonly stopReasons: readonly string[];
   readonly #finishReason: (state: State) => string | null | undefined;
-  // Most steps end with the same finish reason, and then the evaluation is the same.
-  #last: { readonly finishReason: string | undefined; readonly evaluation: ContinuationEvaluation };
+  // Models have a few finish reasons, and for each of them the evaluation is always the same.
+  readonly #evaluations = new Map<string | undefined, ContinuationEvaluation>();
 
   constructor(stopReasons: readonly string[], finishReason: (state: State) => string | null | undefined, options: CriterionOptions = {}) {
     super('FinishReasonCheck', options);
     this.stopReasons = Object.freeze([...stopReasons]);
     this.#finishReason = finishReason;
-    this.#last = { finishReason: undefined, evaluation: this.#judge(undefined) };
   }
 
   override explain(state: State): ContinuationEvaluation {
     const finishReason = this.#finishReason(state) ?? undefined;
-    if (this.#last.finishReason !== finishReason) this.#last = { finishReason, evaluation: this.#judge(finishReason) };
-    return this.#last.evaluation;
+    const known = this.#evaluations.get(finishReason);
+    if (known !== undefined) return known;
+    const evaluation = this.#judge(finishReason);
+    if (this.#evaluations.size < mostKept) this.#evaluations.set(finishReason, evaluation);
+    return evaluation;
   }
 
   #judge(finishReason: string | undefined): ContinuationEvaluation {

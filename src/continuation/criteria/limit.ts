@@ -1,7 +1,7 @@
 import { describeGrants } from '../describe-evaluation.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
-import type { CriterionOptions, DeferredEvaluation } from '../built-in-criterion.ts';
+import type { Answer, CriterionOptions, UnreachedLimit } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { LimitKind } from '../continuation-evaluation.ts';
@@ -57,37 +57,8 @@ export interface LimitText {
   readonly context: JsonObject;
 }
 
-/** The evaluation of a limit that was not reached, as its numbers. */
-class UnreachedLimit<State> implements DeferredEvaluation {
-  declare readonly stopReason?: undefined;
-  declare readonly atLimit?: undefined;
-  readonly #limit: LimitCriterion<State>;
-  readonly #used: number;
-  readonly #max: number;
-  readonly #unknownCalls: number;
-
-  constructor(limit: LimitCriterion<State>, { used, max, unknownCalls = 0 }: LimitReading) {
-    this.#limit = limit;
-    this.#used = used;
-    this.#max = max;
-    this.#unknownCalls = unknownCalls;
-  }
-
-  get criterion(): string {
-    return this.#limit.name;
-  }
-
-  get decision(): ContinuationDecision {
-    return ContinuationDecision.AllowContinuation;
-  }
-
-  toEvaluation(): ContinuationEvaluation {
-    return this.#limit.allow({ used: this.#used, max: this.#max, unknownCalls: this.#unknownCalls });
-  }
-}
-
 /** Base of the limits: they allow below the limit and forbid at or above it. */
-export abstract class LimitCriterion<State> extends BuiltInCriterion<State> {
+export abstract class LimitCriterion<State> extends BuiltInCriterion<State> implements UnreachedLimit {
   protected abstract readonly limit: LimitKind;
   readonly #options: LimitOptions<State>;
 
@@ -103,20 +74,21 @@ export abstract class LimitCriterion<State> extends BuiltInCriterion<State> {
   protected abstract describe(reading: LimitReading): LimitText;
 
   // Most steps are below the limit, and keep only the numbers.
-  override judge(state: State, findings: Findings): ContinuationEvaluation | DeferredEvaluation {
+  override judge(state: State, findings: Findings, numbers: number[]): Answer {
     // A subclass that overrides explain() is asked for its explanation.
     if (this.explain !== LimitCriterion.prototype.explain) return this.explain(state, findings);
-    const reading = this.read(state, findings);
-    const isPlain = reading.used < reading.max && this.#readGrants(state) === undefined;
-    return isPlain ? new UnreachedLimit(this, reading) : this.explain(state, findings);
+    const { used, max, unknownCalls = 0 } = this.read(state, findings);
+    const isPlain = used < max && unknownCalls === 0 && (this.#options.granted?.(state) ?? 0) === 0;
+    if (!isPlain) return this.explain(state, findings);
+    numbers.push(used, max);
+    return this;
   }
 
   /** @internal Writes the evaluation of a limit that was not reached and not raised. */
-  allow(reading: LimitReading): ContinuationEvaluation {
-    const { reason, note = '', context } = this.describe(reading);
+  allow(used: number, max: number): ContinuationEvaluation {
+    const { reason, context } = this.describe({ used, max });
     const { name: criterion, limit } = this;
-    const decision = ContinuationDecision.AllowContinuation;
-    return new ContinuationEvaluation({ criterion, decision, reason: `${reason}${note}`, limit, context });
+    return new ContinuationEvaluation({ criterion, decision: ContinuationDecision.AllowContinuation, reason, limit, context });
   }
 
   override explain(state: State, findings: Findings = {}): ContinuationEvaluation {

@@ -1,5 +1,5 @@
 import type { ContinuationOutcome } from '../../continuation/index.ts';
-import { findDecisiveEvaluation } from '../../continuation/index.ts';
+import { findEndingEvaluation } from '../../continuation/index.ts';
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import { reportSafely } from '../../events/index.ts';
 import type { Json, Soon } from '../../lib/index.ts';
@@ -53,7 +53,7 @@ function toEndFacts(execution: Execution): EndFacts {
     status: getStatus(execution),
     stopReason: getStopReason(execution),
     resolvedBy: outcome?.resolvedBy,
-    decisive: outcome && findDecisiveEvaluation(outcome),
+    decisive: outcome && findEndingEvaluation(outcome),
     stepCount: execution.results.length,
     usage: getUsage(execution),
     errors: execution.results.last?.step.errors ?? [],

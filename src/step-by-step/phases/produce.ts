@@ -34,21 +34,24 @@ function toInterrupted<State extends RunState, Context>(
   return { type: 'step', step: { ...getLeftovers(open), interrupted } };
 }
 
-/** Produces the next step. Never throws: a failure is a failed step, an interruption an interrupted one. */
-export async function produceStep<State extends RunState, Context>(open: OpenStep<State, Context>): Promise<ProducedStep<StepOf<State>>> {
+/** Starts to produce the next step. Returns an interrupted one if the run is to end. */
+export function startProducing<State extends RunState, Context>(
+  open: OpenStep<State, Context>,
+): Soon<ProducedStep<StepOf<State>> | typeof abandoned> {
   const { process, run, state } = open;
-  if (run.control.ending !== undefined) return toInterrupted(open, run.control.ending);
-  try {
-    return checkProduced(open, await run.untilAbandoned(process.produce(state, open)));
-  } catch (error) {
-    // An error that a producer throws because it was interrupted is not a failure.
-    if (run.control.interruption !== undefined) return toInterrupted(open);
-    return { type: 'step', step: withFailure(getLeftovers(open), classifyError(error, { readable: false })) };
-  }
+  const { ending } = run.control;
+  return ending === undefined ? run.untilAbandoned(process.produce(state, open)) : toInterrupted(open, ending);
+}
+
+/** Returns the step to record if its producer threw. */
+export function toFailedStep<State extends RunState, Context>(open: OpenStep<State, Context>, error: unknown): ProducedStep<StepOf<State>> {
+  // An error that a producer throws because it was interrupted is not a failure.
+  if (open.run.control.interruption !== undefined) return toInterrupted(open);
+  return { type: 'step', step: withFailure(getLeftovers(open), classifyError(error, { readable: false })) };
 }
 
 /** Checks what a producer handed in, and adds what the loop knows better: if the run was interrupted, and if it may wait. */
-function checkProduced<State extends RunState, Context>(
+export function checkProduced<State extends RunState, Context>(
   open: OpenStep<State, Context>,
   produced: ProducedStep<StepOf<State>> | typeof abandoned,
 ): ProducedStep<StepOf<State>> {
