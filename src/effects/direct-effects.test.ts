@@ -198,6 +198,36 @@ describe('signals and timers', () => {
     expect(await pending).toStrictEqual({ ok: true, value: 'whole' });
   });
 
+  test('a value that is there at once counts, even if the run is interrupted right after', async () => {
+    const { effects, interrupt, problems } = setUp();
+    const pending = effects.run('a', () => 'whole');
+    interrupt('enough');
+    expect([await pending, problems]).toStrictEqual([{ ok: true, value: 'whole' }, []]);
+  });
+
+  test('work that interrupts its own run is cancelled, and the value that it returns is reported', async () => {
+    const { effects, interrupt, problems } = setUp();
+    const pending = effects.run('a', () => {
+      interrupt('enough');
+      return 'too late';
+    });
+    expect(await pending).toMatchObject({ ok: false, kind: 'cancelled' });
+    expect(problems).toMatchObject([{ error: { code: 'late-result' } }]);
+  });
+
+  test('a value that can be awaited is awaited, even if it is a function', async () => {
+    // Holds: whatever has a `then` can be awaited; its type is not that of a promise.
+    const thenable = Object.assign(() => 'not called', { then: (resolve: (value: string) => void) => resolve('awaited') });
+    const result = await setUp().effects.run('a', () => thenable as unknown as Promise<string>);
+    expect(result).toStrictEqual({ ok: true, value: 'awaited' });
+  });
+
+  test('a timer of work that returns at once is cancelled', async () => {
+    const { effects, clock } = setUp();
+    await effects.run('a', () => 'whole', { timeoutMs: 1000 });
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
   test('many effects at once settle each for itself', async () => {
     const { effects } = setUp();
     const results = await Promise.all([1, 2, 3].map((value) => effects.run(`e/${value}`, () => value)));
