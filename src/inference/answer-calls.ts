@@ -97,8 +97,11 @@ export class AnswerCalls {
 export function findPendingToolCalls({ parts }: Pick<ModelResponse, 'parts'>): readonly ToolCall[] {
   const calls: ToolCall[] = [];
   const answered = findAnsweredIds(parts);
-  for (const part of parts) {
-    if (part.type === 'tool-call' && part.providerExecuted !== true && answered?.has(part.toolCallId) !== true) calls.push(toToolCall(part));
+  // By index, here and below: engines are slow at the iterators of frozen lists.
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index];
+    if (part?.type !== 'tool-call' || part.providerExecuted === true || answered?.has(part.toolCallId) === true) continue;
+    calls.push(toToolCall(part));
   }
   return calls;
 }
@@ -106,6 +109,9 @@ export function findPendingToolCalls({ parts }: Pick<ModelResponse, 'parts'>): r
 /** Ids of the calls whose results came in the same answer; undefined if there are none, as with most answers. */
 function findAnsweredIds(parts: readonly Part[]): ReadonlySet<string> | undefined {
   let ids: Set<string> | undefined;
-  for (const part of parts) if (part.type === 'tool-result') (ids ??= new Set()).add(part.toolCallId);
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index];
+    if (part?.type === 'tool-result') (ids ??= new Set()).add(part.toolCallId);
+  }
   return ids;
 }

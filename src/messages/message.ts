@@ -60,10 +60,9 @@ class OwnFields implements MessageFields {
   }
 }
 
-/** Creates the message of an answer that was checked as a whole: its parts are frozen and can be stored as they are. */
+/** Creates the message of an answer that was checked as a whole: its list of parts is frozen all the way down and can be stored as it is. */
 export function createAnswerMessage(parts: readonly Part[], ids: IdSource): Message {
-  // A copy, because a list that grew reserves room for more items, and this one is stored.
-  return new Message(new OwnFields(cleanText(ids()), MessageRole.Assistant, Object.freeze(parts.slice())));
+  return new Message(new OwnFields(cleanText(ids()), MessageRole.Assistant, parts));
 }
 
 /** Result of a tool that no provider ran. */

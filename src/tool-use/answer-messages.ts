@@ -12,13 +12,19 @@ export interface AnswerMessages {
 
 const noResults: readonly Message[] = [];
 
+// By index: engines are slow at the methods of frozen lists.
+function hasResults(parts: readonly Part[]): boolean {
+  for (let index = 0; index < parts.length; index += 1) if (parts[index]?.type === 'tool-result') return true;
+  return false;
+}
+
 /**
  * Converts an answer to messages. The result of a call that the provider did not run itself is a message of its own, as it would
  * be if the call had run here: providers refuse a call without one. A later result of the same call replaces an earlier one.
  */
 export function toAnswerMessages(response: Pick<ModelResponse, 'parts'>, ids: IdSource): AnswerMessages {
   const { parts } = response;
-  if (!parts.some(({ type }) => type === 'tool-result')) {
+  if (!hasResults(parts)) {
     // A response that is known to be canonical is frozen, and all of its text can be stored.
     const isKnown = getKnownForm(response) !== undefined;
     return { answer: isKnown ? createAnswerMessage(parts, ids) : Message.assistant(parts, { ids }), results: noResults };

@@ -27,6 +27,13 @@ interface Batch extends Work {
   readonly approved: boolean;
   /** The state that the tools may read. */
   readonly state: ToolUseState;
+  readonly preparing: Parameters<typeof prepareCall>[2];
+}
+
+function createBatch({ setup, turn, step }: Work, approved: boolean): Batch {
+  const { state, scope } = turn;
+  const { context, control, time } = scope;
+  return { setup, turn, step, approved, state, preparing: { context, state, approved, clock: time.clock, signal: control.signal } };
 }
 
 /** A call whose end nobody saw. A person is asked about it, unless the run is interrupted before all calls have ended. */
@@ -43,13 +50,12 @@ export async function runToolCalls(
   calls: readonly ToolCall[],
   { approved = false }: { readonly approved?: boolean } = {},
 ): Promise<CallResults> {
-  const { setup, turn, step } = work;
-  const batch: Batch = { setup, turn, step, approved, state: turn.state };
+  const batch = createBatch(work, approved);
   const toResults = (result: CallResults | UnknownCall): CallResults => ('unknown' in result ? askAbout(work, result.unknown) : result);
   const [only] = calls;
   // Most steps have one call.
   if (calls.length === 1 && only !== undefined) return toResults(await runToolCall(batch, only, 0));
-  const { toolConcurrency = defaultConcurrency } = setup;
+  const { toolConcurrency = defaultConcurrency } = work.setup;
   const results = await mapLimited(calls, toolConcurrency, (call, position) => runToolCall(batch, call, position));
   return mergeResults(results.map(toResults));
 }
@@ -65,10 +71,7 @@ function runToolCall(batch: Batch, given: ToolCall, position: number): Soon<Call
 
 function prepareToolCall(batch: Batch, checked: CheckedCall, index: number): Soon<CallEnd> {
   if (checked.type !== 'call') return startToolCall(batch, checked, index);
-  const { turn, state, approved } = batch;
-  const { context, control, time } = turn.scope;
-  const { signal } = control;
-  const prepared = prepareCall(turn.tools, checked.call, { context, state, approved, clock: time.clock, signal });
+  const prepared = prepareCall(batch.turn.tools, checked.call, batch.preparing);
   return prepared instanceof Promise ? prepared.then((late) => startToolCall(batch, late, index)) : startToolCall(batch, prepared, index);
 }
 
