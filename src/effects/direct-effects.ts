@@ -29,7 +29,7 @@ function toEffectFailure(error: unknown, failsAs: ErrorType | undefined): Effect
 function toResult<Value>(value: Value, failsAs: ErrorType | undefined): EffectResult<Value> {
   const canonical = toCanonical(value);
   // Holds because a canonical value is the same data in its JSON form.
-  if (canonical.ok) return { ok: true, value: canonical.value as Value };
+  if (canonical.ok) return canonical as EffectResult<Value>;
   return toEffectFailure(new UnencodableValueError(canonical.path, canonical.problem, canonical), failsAs);
 }
 

@@ -5,10 +5,10 @@ import { setOwn } from './json.ts';
 
 export const dropped: unique symbol = Symbol('dropped');
 export const refused: unique symbol = Symbol('refused');
-export type Converted = Json | typeof dropped | typeof refused;
+type Converted = Json | typeof dropped | typeof refused;
 
 /** A walk through one value, and what it has found. */
-export interface Walk {
+interface Walk {
   readonly maxDepth: number;
   readonly maxBytes: number;
   readonly ancestors: object[];
