@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
 import { markCanonical } from '../lib/index.ts';
 import { createFakeClock, effectsConformance } from '../testing/index.ts';
@@ -220,6 +221,15 @@ describe('signals and timers', () => {
     const thenable = Object.assign(() => 'not called', { then: (resolve: (value: string) => void) => resolve('awaited') });
     const result = await setUp().effects.run('a', () => thenable as unknown as Promise<string>);
     expect(result).toStrictEqual({ ok: true, value: 'awaited' });
+  });
+
+  test('work that returns at once takes one promise', async () => {
+    const { effects } = setUp();
+    let promises = 0;
+    const hook = createHook({ init: (_, type) => (promises += type === 'PROMISE' ? 1 : 0) }).enable();
+    const pending = effects.run('a', () => 'whole');
+    hook.disable();
+    expect([await pending, promises]).toStrictEqual([{ ok: true, value: 'whole' }, 1]);
   });
 
   test('a timer of work that returns at once is cancelled', async () => {
