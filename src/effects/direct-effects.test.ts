@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
 import { markCanonical } from '../lib/index.ts';
 import { createFakeClock, effectsConformance } from '../testing/index.ts';
@@ -196,6 +197,45 @@ describe('signals and timers', () => {
     requestStop();
     finish('whole');
     expect(await pending).toStrictEqual({ ok: true, value: 'whole' });
+  });
+
+  test('a value that is there at once counts, even if the run is interrupted right after', async () => {
+    const { effects, interrupt, problems } = setUp();
+    const pending = effects.run('a', () => 'whole');
+    interrupt('enough');
+    expect([await pending, problems]).toStrictEqual([{ ok: true, value: 'whole' }, []]);
+  });
+
+  test('work that interrupts its own run is cancelled, and the value that it returns is reported', async () => {
+    const { effects, interrupt, problems } = setUp();
+    const pending = effects.run('a', () => {
+      interrupt('enough');
+      return 'too late';
+    });
+    expect(await pending).toMatchObject({ ok: false, kind: 'cancelled' });
+    expect(problems).toMatchObject([{ error: { code: 'late-result' } }]);
+  });
+
+  test('a value that can be awaited is awaited, even if it is a function', async () => {
+    // Holds: whatever has a `then` can be awaited; its type is not that of a promise.
+    const thenable = Object.assign(() => 'not called', { then: (resolve: (value: string) => void) => resolve('awaited') });
+    const result = await setUp().effects.run('a', () => thenable as unknown as Promise<string>);
+    expect(result).toStrictEqual({ ok: true, value: 'awaited' });
+  });
+
+  test('work that returns at once takes one promise', async () => {
+    const { effects } = setUp();
+    let promises = 0;
+    const hook = createHook({ init: (_, type) => (promises += type === 'PROMISE' ? 1 : 0) }).enable();
+    const pending = effects.run('a', () => 'whole');
+    hook.disable();
+    expect([await pending, promises]).toStrictEqual([{ ok: true, value: 'whole' }, 1]);
+  });
+
+  test('a timer of work that returns at once is cancelled', async () => {
+    const { effects, clock } = setUp();
+    await effects.run('a', () => 'whole', { timeoutMs: 1000 });
+    expect(clock.pendingTimers()).toBe(0);
   });
 
   test('many effects at once settle each for itself', async () => {

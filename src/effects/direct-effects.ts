@@ -8,7 +8,7 @@ import { classifyError, TimedOutError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import { reportSafely } from '../events/index.ts';
 import type { Clock } from '../lib/index.ts';
-import { toCanonical } from '../lib/index.ts';
+import { isThenable, toCanonical } from '../lib/index.ts';
 import type { EffectControl } from './effect-control.ts';
 import type { EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
 import { createCancelledEffect } from './effects.ts';
@@ -29,7 +29,7 @@ function toEffectFailure(error: unknown, failsAs: ErrorType | undefined): Effect
 function toResult<Value>(value: Value, failsAs: ErrorType | undefined): EffectResult<Value> {
   const canonical = toCanonical(value);
   // Holds because a canonical value is the same data in its JSON form.
-  if (canonical.ok) return { ok: true, value: canonical.value as Value };
+  if (canonical.ok) return canonical as EffectResult<Value>;
   return toEffectFailure(new UnencodableValueError(canonical.path, canonical.problem, canonical), failsAs);
 }
 
@@ -41,37 +41,39 @@ interface Cancellable {
 
 /** An effect that has not settled. */
 class OpenEffect<Value> implements Cancellable {
-  readonly result: Promise<EffectResult<Value>>;
   place = 0;
   readonly #effects: OpenEffects;
   readonly #key: string;
   readonly #options: EffectOptions;
   readonly #abort: AbortController | undefined;
   readonly #cancelTimer: (() => void) | undefined;
+  #ended: EffectResult<Value> | undefined;
   #resolve: ((result: EffectResult<Value>) => void) | undefined;
 
   constructor(effects: OpenEffects, key: string, options: EffectOptions) {
     this.#effects = effects;
     this.#key = key;
     this.#options = options;
-    this.result = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
     const { timeoutMs } = options;
     if (timeoutMs === undefined) return;
     this.#abort = new AbortController();
     this.#cancelTimer = effects.clock.schedule(timeoutMs, () => this.#timeOut(timeoutMs));
   }
 
-  start(work: (signal: AbortSignal) => Value | Promise<Value>): void {
-    const { failsAs } = this.#options;
-    const fail = (error: unknown): void => this.#settle(toEffectFailure(error, failsAs));
+  /** Starts the work. Nothing is awaited if its value is there at once. */
+  start(work: (signal: AbortSignal) => Value | Promise<Value>): Promise<EffectResult<Value>> {
+    const signal = this.#abort?.signal ?? this.#effects.control.signal;
     try {
-      const signal = this.#abort?.signal ?? this.#effects.control.signal;
-      Promise.resolve(work(signal)).then((value) => this.#settle(toResult(value, failsAs)), fail);
+      const value = work(signal);
+      if (isThenable(value)) this.#follow(value);
+      else this.#settle(toResult(value, this.#options.failsAs));
     } catch (error) {
-      fail(error);
+      this.#fail(error);
     }
+    if (this.#ended !== undefined) return Promise.resolve(this.#ended);
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
   }
 
   cancel(): void {
@@ -79,23 +81,34 @@ class OpenEffect<Value> implements Cancellable {
     this.#settle(createCancelledEffect());
   }
 
+  #follow(value: PromiseLike<Value>): void {
+    Promise.resolve(value).then(
+      (late) => this.#settle(toResult(late, this.#options.failsAs)),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #fail(error: unknown): void {
+    this.#settle(toEffectFailure(error, this.#options.failsAs));
+  }
+
   #timeOut(timeoutMs: number): void {
-    const { label = this.#key, failsAs } = this.#options;
+    const { label = this.#key } = this.#options;
     const error = new TimedOutError(`${label} took longer than ${timeoutMs} ms.`);
     this.#abort?.abort(error);
-    this.#settle(toEffectFailure(error, failsAs));
+    this.#fail(error);
   }
 
   #settle(ended: EffectResult<Value>): void {
-    if (this.#resolve === undefined) {
+    if (this.#ended !== undefined) {
       const { late = 'report', label = this.#key } = this.#options;
       if (ended.ok && late === 'report') this.#effects.reportLate(label, this.#key);
       return;
     }
+    this.#ended = ended;
     this.#effects.remove(this);
     this.#cancelTimer?.();
-    this.#resolve(ended);
-    this.#resolve = undefined;
+    this.#resolve?.(ended);
   }
 }
 
@@ -152,8 +165,7 @@ export function createDirectEffects(options: DirectEffectsOptions): Effects {
       if (control.interruption !== undefined) return Promise.resolve(createCancelledEffect());
       const effect = new OpenEffect<Value>(effects, key, options);
       effects.add(effect);
-      effect.start(work);
-      return effect.result;
+      return effect.start(work);
     },
     sleep: (_key, ms) =>
       new Promise((resolve) => {

@@ -96,13 +96,22 @@ export class AnswerCalls {
 /** Returns the calls of an answer that are ours to run: not the provider's own, and without a result in the same answer. */
 export function findPendingToolCalls({ parts }: Pick<ModelResponse, 'parts'>): readonly ToolCall[] {
   const calls: ToolCall[] = [];
-  for (const part of parts) {
-    if (part.type === 'tool-call' && part.providerExecuted !== true && !hasResult(parts, part.toolCallId)) calls.push(toToolCall(part));
+  const answered = findAnsweredIds(parts);
+  // By index, here and below: engines are slow at the iterators of frozen lists.
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index];
+    if (part?.type !== 'tool-call' || part.providerExecuted === true || answered?.has(part.toolCallId) === true) continue;
+    calls.push(toToolCall(part));
   }
   return calls;
 }
 
-function hasResult(parts: readonly Part[], id: string): boolean {
-  for (const part of parts) if (part.type === 'tool-result' && part.toolCallId === id) return true;
-  return false;
+/** Ids of the calls whose results came in the same answer; undefined if there are none, as with most answers. */
+function findAnsweredIds(parts: readonly Part[]): ReadonlySet<string> | undefined {
+  let ids: Set<string> | undefined;
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index];
+    if (part?.type === 'tool-result') (ids ??= new Set()).add(part.toolCallId);
+  }
+  return ids;
 }

@@ -36,6 +36,6 @@ export function markBuiltOutcome(outcome: ModelOutcome, argumentBytes: number): 
   for (const part of response.parts) Object.freeze(part);
   Object.freeze(response.parts);
   Object.freeze(response.usage);
-  Object.freeze(response);
+  markCanonical(response);
   return markCanonical(outcome, 'model-outcome');
 }

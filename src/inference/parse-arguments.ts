@@ -1,5 +1,5 @@
 import type { Json } from '../lib/index.ts';
-import { cleanText, deepFreeze, freezeCanonical, mostCanonicalBytes, parseJsonText, toCanonical } from '../lib/index.ts';
+import { cleanText, deepFreeze, freezeParsed, mostCanonicalBytes, parseJsonText, toCanonical } from '../lib/index.ts';
 
 const noArguments: Json = Object.freeze({});
 
@@ -29,9 +29,12 @@ export const measureJsonText = (text: string): number => bytesPerCharacter * tex
 /** Parses JSON as strictly as JSON.parse does, and freezes it; undefined if it is not JSON, or too deep to be kept. */
 export function parseJson(text: string): Json | undefined {
   const value = parseJsonText(text);
+  if (value === undefined) return undefined;
+  const isSmall = measureJsonText(text) <= mostCanonicalBytes;
+  // Holds: a value that was parsed and found canonical is JSON.
+  if (freezeParsed(value, { maxDepth: limits.maxDepth, isSmall })) return value as Json;
   const canonical = toCanonical(value, limits);
-  if (value === undefined || !canonical.ok) return undefined;
-  return measureJsonText(text) <= mostCanonicalBytes ? freezeCanonical(canonical.value) : deepFreeze(canonical.value);
+  return canonical.ok ? deepFreeze(canonical.value) : undefined;
 }
 
 /** Reads a call's arguments, as text or as a value. No text at all means no arguments. */

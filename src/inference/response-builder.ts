@@ -240,7 +240,8 @@ export class ResponseBuilder {
       const part = isLeak && draft.type === 'text' ? undefined : toFinishedPart(draft);
       if (part !== undefined) parts.push(part);
     }
-    return this.#withFacts({ parts, usage: toUsage(this.#usage) });
+    // A copy, because a list that grew reserves room for more items, and this one is stored.
+    return this.#withFacts({ parts: parts.slice(), usage: toUsage(this.#usage) });
   }
 
   #settle(aborted: boolean): ModelOutcome {

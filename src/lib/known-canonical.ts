@@ -3,7 +3,6 @@
 //           checked.
 // Does not: check anything. Whoever marks a value vouches that it is plain data, canonical within the usual limits, and frozen all the
 //           way down, so that it stays so.
-import { deepFreeze } from './copy-frozen.ts';
 import type { Json } from './json.ts';
 
 /** Form of a known value: any JSON, or an answer that a model gave. */
@@ -36,13 +35,6 @@ export function markCanonical<Value extends object>(value: Value, form: KnownFor
   // Marked before it is frozen: a frozen object need not take a new field, not even a private one.
   new KnownValue(value, form);
   return Object.freeze(value);
-}
-
-/** Freezes canonical data all the way down and marks it. It must be new: nobody else may hold it, and it is not marked yet. */
-export function freezeCanonical(value: Json): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const item of Object.values<Json>(value)) deepFreeze(item);
-  return markCanonical(value);
 }
 
 /** Returns the form of a marked value; undefined if it has to be checked. */

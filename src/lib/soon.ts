@@ -3,4 +3,4 @@ export type Soon<Value> = Value | Promise<Value>;
 
 /** True for anything with a `then` method. Throws if a getter does. */
 export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
+  ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof Reflect.get(value, 'then') === 'function';

@@ -1,8 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCountingIds, DamagedDataError } from '../lib/index.ts';
+import type { Json } from '../lib/index.ts';
+import { createCountingIds, DamagedDataError, toFrozen } from '../lib/index.ts';
 import type { Part, ToolCall, ToolResult } from './index.ts';
-import { Message, MessageRole, messageRoles, reasoningPart, textPart, toolCallPart, toolResultPart } from './index.ts';
+import {
+  createAnswerMessage,
+  createResultMessage,
+  Message,
+  MessageRole,
+  messageRoles,
+  reasoningPart,
+  textPart,
+  toolCallPart,
+  toolResultPart,
+} from './index.ts';
 
 const call: ToolCall = { id: 'c1', name: 'search', args: { q: 'x' } };
 const result: ToolResult = { toolCallId: 'c1', toolName: 'search', output: { type: 'json', value: [1] } };
@@ -175,6 +186,37 @@ test('any message of texts and calls survives storing', () => {
     fc.property(fc.constantFrom(...messageRoles), fc.array(part), text, (role, parts, id) => {
       const message = Message.of(role, parts, { id });
       expect(throughJson(message)).toEqual(message);
+    }),
+  );
+});
+
+const text = (): fc.Arbitrary<string> => fc.oneof(fc.string(), fc.constantFrom('\uD800', 'a\0b', ''));
+const isFrozenThrough = (value: unknown): boolean =>
+  typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isFrozenThrough));
+
+test('the message of a result is the one that Message.tool makes, and nobody can change it', () => {
+  fc.assert(
+    fc.property(text(), text(), fc.oneof(text(), fc.jsonValue()), (toolCallId, toolName, value) => {
+      const given = { toolCallId, toolName, output: { type: 'json' as const, value: value as Json } };
+      const message = createResultMessage(given, () => 'm\0');
+      expect(message).toStrictEqual(Message.tool(given, { id: 'm\0' }));
+      expect(isFrozenThrough(message)).toBe(true);
+    }),
+  );
+});
+
+test('the message of an answer that was checked is the one that Message.assistant makes', () => {
+  const part = fc.oneof(
+    fc.string().map((words): Part => textPart(words)),
+    fc.string().map((words): Part => reasoningPart(words)),
+    fc.jsonValue().map((args): Part => toolCallPart({ ...call, args: args as Json })),
+  );
+  fc.assert(
+    fc.property(fc.array(part), (given) => {
+      const parts = toFrozen(given);
+      const message = createAnswerMessage(parts, () => 'm');
+      expect(message).toStrictEqual(Message.assistant(parts, { id: 'm' }));
+      expect(isFrozenThrough(message)).toBe(true);
     }),
   );
 });

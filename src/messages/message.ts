@@ -47,6 +47,33 @@ function freezeParts(parts: readonly Part[]): readonly Part[] {
   return Object.freeze(parts.map(toFrozen));
 }
 
+/** Fields of a message whose id and parts are frozen and can be stored as they are: they are not looked at again. */
+class OwnFields implements MessageFields {
+  readonly id: string;
+  readonly role: MessageRole;
+  readonly parts: readonly Part[];
+
+  constructor(id: string, role: MessageRole, parts: readonly Part[]) {
+    this.id = id;
+    this.role = role;
+    this.parts = parts;
+  }
+}
+
+/** Creates the message of an answer that was checked as a whole: its list of parts is frozen all the way down and can be stored as it is. */
+export function createAnswerMessage(parts: readonly Part[], ids: IdSource): Message {
+  return new Message(new OwnFields(cleanText(ids()), MessageRole.Assistant, parts));
+}
+
+/** Result of a tool that no provider ran. */
+type OwnResult = Pick<ToolResult, 'toolCallId' | 'toolName' | 'output'>;
+
+/** Creates the message of a result that our own tools gave. The names of its fields are known, so only their values are looked at. */
+export function createResultMessage({ toolCallId, toolName, output }: OwnResult, ids: IdSource): Message {
+  const part: Part = { type: 'tool-result', toolCallId: cleanText(toolCallId), toolName: cleanText(toolName), output: toFrozen(output) };
+  return new Message(new OwnFields(cleanText(ids()), MessageRole.Tool, Object.freeze([Object.freeze(part)])));
+}
+
 function joinText(parts: readonly Part[], type: 'text' | 'reasoning'): string {
   let joined: string | undefined;
   // By index: it runs for every step, and iterating over a frozen list costs more.
@@ -82,10 +109,12 @@ export class Message {
   declare readonly name?: string;
   declare readonly providerOptions?: JsonObject;
 
-  constructor({ id, role, parts, name, metadata = noMetadata, providerOptions }: MessageFields) {
-    this.id = cleanText(id);
+  constructor(fields: MessageFields) {
+    const { id, role, parts, name, metadata = noMetadata, providerOptions } = fields;
+    const isOwn = fields instanceof OwnFields;
+    this.id = isOwn ? id : cleanText(id);
     this.role = role;
-    this.parts = freezeParts(parts);
+    this.parts = isOwn ? parts : freezeParts(parts);
     this.metadata = metadata === noMetadata ? noMetadata : toFrozen(metadata);
     if (name !== undefined) this.name = cleanText(name);
     if (providerOptions !== undefined) this.providerOptions = toFrozen(providerOptions);
@@ -116,11 +145,7 @@ export class Message {
 
   /** The answers of tools; by convention one message per call. */
   static tool(results: ToolResult | readonly ToolResult[], options?: MessageOptions): Message {
-    return Message.of(
-      MessageRole.Tool,
-      'output' in results ? Object.freeze(toolResultPart(results)) : results.map(toolResultPart),
-      options,
-    );
+    return Message.of(MessageRole.Tool, 'output' in results ? toolResultPart(results) : results.map(toolResultPart), options);
   }
 
   /** Reads a message; an unknown role or part is refused. */

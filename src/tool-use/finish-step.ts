@@ -34,10 +34,13 @@ function toObservation(execution: ToolExecution, ids: IdSource): Message {
 /** Converts results to messages for the model: tool messages for calls that are tool-call parts of its message, plain text for others. */
 function toResultMessages(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource): readonly Message[] {
   const calls = listCallIds(step.outputMessages);
-  const isCall = ({ toolCallId }: ToolExecution): boolean => calls.includes(toolCallId);
+  // Most often the place is the same, and no other has to be looked at.
+  const isCall = ({ toolCallId }: ToolExecution, place: number): boolean => calls[place] === toolCallId || calls.includes(toolCallId);
   const shown = step.answers === undefined ? executions : executions.map((execution) => showEdit(execution, step.answers ?? []));
   if (shown.every(isCall)) return toToolMessages(shown, { ids });
-  return shown.flatMap((execution) => (isCall(execution) ? toToolMessages([execution], { ids }) : [toObservation(execution, ids)]));
+  return shown.flatMap((execution, place) =>
+    isCall(execution, place) ? toToolMessages([execution], { ids }) : [toObservation(execution, ids)],
+  );
 }
 
 /** Ids of the calls that are parts of messages. */

@@ -11,7 +11,7 @@ import type { Soon } from '../lib/index.ts';
 import { deepFreeze, escapePart, omitUndefined, stableStringify } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Wait } from '../step-by-step/index.ts';
-import type { EndedCall, PreparedCall, ToolExecution, WaitingCall } from '../tools/index.ts';
+import type { EndedCall, PreparedCall, Tool, ToolExecution, WaitingCall } from '../tools/index.ts';
 import { toCancelledExecution, prepareCall, runCall } from '../tools/index.ts';
 import { mapLimited } from './map-limited.ts';
 import { runNestedCall } from './run-nested-call.ts';
@@ -27,6 +27,13 @@ interface Batch extends Work {
   readonly approved: boolean;
   /** The state that the tools may read. */
   readonly state: ToolUseState;
+  readonly preparing: Parameters<typeof prepareCall>[2];
+}
+
+function createBatch({ setup, turn, step }: Work, approved: boolean): Batch {
+  const { state, scope } = turn;
+  const { context, control, time } = scope;
+  return { setup, turn, step, approved, state, preparing: { context, state, approved, clock: time.clock, signal: control.signal } };
 }
 
 /** A call whose end nobody saw. A person is asked about it, unless the run is interrupted before all calls have ended. */
@@ -43,13 +50,12 @@ export async function runToolCalls(
   calls: readonly ToolCall[],
   { approved = false }: { readonly approved?: boolean } = {},
 ): Promise<CallResults> {
-  const { setup, turn, step } = work;
-  const batch: Batch = { setup, turn, step, approved, state: turn.state };
+  const batch = createBatch(work, approved);
   const toResults = (result: CallResults | UnknownCall): CallResults => ('unknown' in result ? askAbout(work, result.unknown) : result);
   const [only] = calls;
   // Most steps have one call.
   if (calls.length === 1 && only !== undefined) return toResults(await runToolCall(batch, only, 0));
-  const { toolConcurrency = defaultConcurrency } = setup;
+  const { toolConcurrency = defaultConcurrency } = work.setup;
   const results = await mapLimited(calls, toolConcurrency, (call, position) => runToolCall(batch, call, position));
   return mergeResults(results.map(toResults));
 }
@@ -60,16 +66,21 @@ type CallEnd = CallResults | UnknownCall;
 function runToolCall(batch: Batch, given: ToolCall, position: number): Soon<CallEnd> {
   const index = findPlace(batch.step, given, position);
   const hooked = applyBeforeToolHooks(batch, given, index);
-  return hooked instanceof Promise ? hooked.then((late) => prepareToolCall(batch, late, index)) : prepareToolCall(batch, hooked, index);
+  return hooked instanceof Promise ? prepareLater(batch, hooked, index) : prepareToolCall(batch, hooked, index);
+}
+
+async function prepareLater(batch: Batch, hooked: Promise<CheckedCall>, index: number): Promise<CallEnd> {
+  return prepareToolCall(batch, await hooked, index);
 }
 
 function prepareToolCall(batch: Batch, checked: CheckedCall, index: number): Soon<CallEnd> {
   if (checked.type !== 'call') return startToolCall(batch, checked, index);
-  const { turn, state, approved } = batch;
-  const { context, control, time } = turn.scope;
-  const { signal } = control;
-  const prepared = prepareCall(turn.tools, checked.call, { context, state, approved, clock: time.clock, signal });
-  return prepared instanceof Promise ? prepared.then((late) => startToolCall(batch, late, index)) : startToolCall(batch, prepared, index);
+  const prepared = prepareCall(batch.turn.tools, checked.call, batch.preparing);
+  return prepared instanceof Promise ? startLater(batch, prepared, index) : startToolCall(batch, prepared, index);
+}
+
+async function startLater(batch: Batch, prepared: Promise<PreparedCall>, index: number): Promise<CallEnd> {
+  return startToolCall(batch, await prepared, index);
 }
 
 function startToolCall(batch: Batch, prepared: PreparedCall, index: number): Soon<CallEnd> {
@@ -114,7 +125,8 @@ const changedArguments = 'a hook changed the arguments after they had been appro
 type CheckedCall = PreparedCall | { readonly type: 'call'; readonly call: ToolCall };
 
 /** Shows a call to the hooks before it is prepared. Returns it, changed or not, or what became of it instead. */
-function applyBeforeToolHooks({ setup, turn, step, approved }: Batch, call: ToolCall, index: number): Soon<CheckedCall> {
+function applyBeforeToolHooks(batch: Batch, call: ToolCall, index: number): Soon<CheckedCall> {
+  const { setup, turn, step, approved } = batch;
   const { hooks } = setup;
   const { scope } = turn;
   if (scope.control.forbidding !== undefined) return refuseCall(turn, call);
@@ -123,15 +135,27 @@ function applyBeforeToolHooks({ setup, turn, step, approved }: Batch, call: Tool
   if (hooks?.has(HookPoint.BeforeTool) !== true || tool === undefined || call.rawArgs !== undefined) return { type: 'call', call };
   // A call that a person approved is shown once more: time has passed, and its arguments may have been edited.
   const detail = approved ? `${index}/approved-${step.answers?.length ?? 0}` : String(index);
-  const decide = ({ state, verdict }: HookVerdict): CheckedCall => {
-    turn.keep(state);
-    if (verdict.type === 'ended') return { type: 'ended', call, execution: verdict.execution };
-    if (scope.control.forbidding !== undefined) return refuseCall(turn, call);
-    const isChanged = approved && verdict.call !== call && stableStringify(verdict.call.args) !== stableStringify(call.args);
-    return isChanged ? { type: 'needs-approval', call: verdict.call, tool, problem: changedArguments } : verdict;
-  };
   const asked = hooks.beforeTool({ state: turn.state, scope, detail }, { call, tool, approved });
-  return asked instanceof Promise ? asked.then(decide) : decide(asked);
+  const shown = { call, tool };
+  return asked instanceof Promise ? decideLater(batch, shown, asked) : decide(batch, shown, asked);
+}
+
+/** A call that was shown to hooks. */
+interface ShownCall {
+  readonly call: ToolCall;
+  readonly tool: Tool;
+}
+
+function decide({ turn, approved }: Batch, { call, tool }: ShownCall, { state, verdict }: HookVerdict): CheckedCall {
+  turn.keep(state);
+  if (verdict.type === 'ended') return { type: 'ended', call, execution: verdict.execution };
+  if (turn.scope.control.forbidding !== undefined) return refuseCall(turn, call);
+  const isChanged = approved && verdict.call !== call && stableStringify(verdict.call.args) !== stableStringify(call.args);
+  return isChanged ? { type: 'needs-approval', call: verdict.call, tool, problem: changedArguments } : verdict;
+}
+
+async function decideLater(batch: Batch, shown: ShownCall, asked: Promise<HookVerdict>): Promise<CheckedCall> {
+  return decide(batch, shown, await asked);
 }
 
 type HookVerdict = Awaited<ReturnType<HookChain['beforeTool']>>;

@@ -38,7 +38,7 @@ export async function sumUp(turn: DriverContext, tools: readonly OfferedTool[] =
   const messages = [...turn.messages(), createRequest(turn)];
   const answered = await turn.ask({ messages, tools, settings: withoutForcedCall(turn.settings) });
   if (!answered.ok) return createUnansweredStep(turn, answered);
-  const { answer, results } = toAnswerMessages(answered.response.parts, turn.scope.ids);
+  const { answer, results } = toAnswerMessages(answered.response, turn.scope.ids);
   return createStep(turn, answered.facts, { messages: [answer, ...results], calls: findPendingToolCalls(answered.response) });
 }
 

@@ -107,7 +107,15 @@ function parseArgs({ input, name }: FunctionTool | ClientTool | NestedTool, args
   try {
     const parsed = input.parse(args);
     if (!(parsed instanceof Promise)) return toRead(parsed, name);
-    return parsed.then((late) => toRead(late, name)).catch((error: unknown) => refuseUnchecked(name, error));
+    return readLater(parsed, name);
+  } catch (error) {
+    return refuseUnchecked(name, error);
+  }
+}
+
+async function readLater(parsed: Promise<Parsed<unknown>>, name: string): Promise<Read<unknown>> {
+  try {
+    return toRead(await parsed, name);
   } catch (error) {
     return refuseUnchecked(name, error);
   }
@@ -147,16 +155,24 @@ function prepare<Context>(set: ToolSet<Context>, given: ToolCall, options: Prepa
   const call = given.rawArgs === undefined && args.value === given.args ? given : withArgs(given, args.value);
   // A copy: what a tool does with its arguments must not change what was said.
   const read = parseArgs(tool, jsonCopy(args.value));
-  return read instanceof Promise ? read.then((late) => toNext({ call, tool, read: late }, options)) : toNext({ call, tool, read }, options);
+  const checked = { call, tool };
+  return read instanceof Promise ? nextLater(checked, read, options) : toNext(checked, read, options);
 }
 
 interface CheckedCall {
   readonly call: ToolCall;
   readonly tool: Exclude<RunnableTool, ProviderTool>;
-  readonly read: Read<unknown>;
 }
 
-function toNext<Context>({ call, tool, read }: CheckedCall, options: PrepareOptions<Context>): Soon<PreparedCall | Refusal> {
+async function nextLater<Context>(
+  checked: CheckedCall,
+  read: Promise<Read<unknown>>,
+  options: PrepareOptions<Context>,
+): Promise<PreparedCall | Refusal> {
+  return toNext(checked, await read, options);
+}
+
+function toNext<Context>({ call, tool }: CheckedCall, read: Read<unknown>, options: PrepareOptions<Context>): Soon<PreparedCall | Refusal> {
   if (!read.ok) return read;
   if (tool.type === 'client') return { type: 'client-tool', call, tool };
   const parsed = read.value;

@@ -173,8 +173,9 @@ class OpenCall<Context> {
 }
 
 /** Runs a call that is ready. Rejects only if the effects do. */
-export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions<Context>): Promise<ToolExecution> {
+export function runCall<Context>(ready: ReadyCall, options: RunCallOptions<Context>): Promise<ToolExecution> {
   const { effect, timeoutMs } = ready.tool;
   const open = new OpenCall(ready, options);
-  return open.end(await options.effects.run(options.key, (signal) => open.start(signal), { effect, failsAs: 'tool', timeoutMs }));
+  const ended = options.effects.run(options.key, (signal) => open.start(signal), { effect, failsAs: 'tool', timeoutMs });
+  return ended.then((result) => open.end(result));
 }

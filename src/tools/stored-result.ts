@@ -2,7 +2,7 @@ import { ToolFailedError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Json, Soon } from '../lib/index.ts';
-import { copyFrozen, mostCanonicalBytes, toCanonical } from '../lib/index.ts';
+import { mostCanonicalBytes, toFrozenCanonical } from '../lib/index.ts';
 import type { ContentPart, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readContentPart, toolResultText } from '../messages/index.ts';
 import { issuesText } from './schema-issue.ts';
@@ -18,12 +18,12 @@ export interface StoredResult {
 export type ResultTool = Pick<FunctionTool | ClientTool | NestedTool, 'name' | 'output' | 'toModelOutput' | 'maxResultChars'>;
 
 /** Leaves room for what is recorded beside a value: when its call started, and how long it took. */
-const maxBytes = mostCanonicalBytes - 100;
+const storedLimits = { maxBytes: mostCanonicalBytes - 100 };
 
 function toStoredValue(value: unknown, what: string): Json {
-  const canonical = toCanonical(value, { maxBytes });
   // A copy: what the tool does with its own later must not change what was recorded.
-  if (canonical.ok) return copyFrozen(canonical.value);
+  const canonical = toFrozenCanonical(value, storedLimits);
+  if (canonical.ok) return canonical.value;
   const { path, problem, isTooLarge = false } = canonical;
   const advice = isTooLarge ? 'Return less: one page, a summary, or an id under which the tool finds the rest.' : 'Return plain JSON data.';
   throw new ToolFailedError(`${what} cannot be stored: ${path === '' ? 'it' : path} ${problem}. ${advice}`);

@@ -1,8 +1,8 @@
 import type { Failure } from '../errors/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
-import { cleanText, toCanonical } from '../lib/index.ts';
-import type { ToolCall, ToolOutput } from '../messages/index.ts';
-import { Message } from '../messages/index.ts';
+import { cleanText, systemIds, toCanonical } from '../lib/index.ts';
+import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
+import { createResultMessage } from '../messages/index.ts';
 import { clipText } from './clip-text.ts';
 import { truncateOutput, defaultMaxResultChars } from './truncate-output.ts';
 
@@ -118,6 +118,9 @@ export function toUnknownExecution(call: ToolCall, timing: ExecutionTiming & { r
 }
 
 /** Creates one tool message per call, in the order given. */
-export function toToolMessages(executions: readonly ToolExecution[], options: { readonly ids?: IdSource } = {}): readonly Message[] {
-  return executions.map(({ toolCallId, toolName, output }) => Message.tool({ toolCallId, toolName, output }, options));
+export function toToolMessages(
+  executions: readonly ToolExecution[],
+  { ids = systemIds }: { readonly ids?: IdSource } = {},
+): readonly Message[] {
+  return executions.map((execution) => createResultMessage(execution, ids));
 }

@@ -14,7 +14,7 @@ function toQuestion(turn: DriverContext): Question {
 function readAnswer(turn: DriverContext, answered: ModelAnswer): ToolUseStep | Promise<ToolUseStep> {
   if (!answered.ok) return createUnansweredStep(turn, answered);
   const { response, facts } = answered;
-  const { answer, results } = toAnswerMessages(response.parts, turn.scope.ids);
+  const { answer, results } = toAnswerMessages(response, turn.scope.ids);
   // From the messages, whose parts nobody can change.
   const calls = findPendingToolCalls(results.length === 0 ? answer : { parts: [answer, ...results].flatMap(({ parts }) => parts) });
   return calls.length > 0
