@@ -17,7 +17,7 @@ const repeated = new Set(['InferenceStarted', 'ContinuationEvaluated']);
 export const isRepeated = ({ type }: Fields): boolean => repeated.has(String(type));
 
 const toKey = (type: string, { agentId, executionId, stepNumber }: Fields): string =>
-  [type, agentId, executionId, stepNumber].map(String).join('\n');
+  `${type}\n${String(agentId)}\n${String(executionId)}\n${String(stepNumber)}`;
 
 /** Finds the events of a commit that others repeat. Of several models that were asked in a step, the first counts. */
 export function indexRelated(events: readonly Fields[]): RelatedEvents {
@@ -62,6 +62,5 @@ export function getRelatedFields(event: Fields, related: RelatedEvents): Fields 
 /** Names the fields of an event that follow from another one of its commit, and need not be written. */
 export function listRelatedNames(event: Fields, related: RelatedEvents): readonly string[] {
   const fields = getRelatedFields(event, related);
-  // Holds: events are plain data.
-  return Object.keys(fields).filter((key) => jsonEquals(fields[key] as JsonObject, event[key] as JsonObject));
+  return Object.keys(fields).filter((key) => jsonEquals(fields[key], event[key]));
 }
