@@ -9,9 +9,6 @@ import { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
 import { ContinuationOutcome, createChanged, getChanged, resolveEvaluations } from './continuation-outcome.ts';
 
-/** Fields that a change of an evaluation cannot hold: if one of them differs, the evaluation is written whole. */
-const fixedFields = ['decision', 'stopReason', 'limit', 'atLimit'] as const;
-
 const decisions = Object.values(ContinuationDecision);
 
 const getNames = (outcome: ContinuationOutcome): readonly string[] => outcome.evaluations.map(({ criterion }) => criterion);
@@ -25,6 +22,10 @@ function findEvaluation(outcome: ContinuationOutcome | undefined, criterion: str
   return found?.criterion === criterion ? found : outcome?.evaluations.findLast((evaluation) => evaluation.criterion === criterion);
 }
 
+/** True if two evaluations differ in what a change cannot hold: the later one is written whole then. */
+const differInFixed = (left: ContinuationEvaluation, right: ContinuationEvaluation): boolean =>
+  left.decision !== right.decision || left.stopReason !== right.stopReason || left.limit !== right.limit || left.atLimit !== right.atLimit;
+
 function writeWhole({ decision, reason, stopReason, limit, atLimit, context }: ContinuationEvaluation): JsonObject {
   return present({ decision, reason, stopReason, limit, atLimit, context: Object.keys(context).length === 0 ? undefined : context });
 }
@@ -32,7 +33,7 @@ function writeWhole({ decision, reason, stopReason, limit, atLimit, context }: C
 /** Undefined if the evaluation equals the one before. */
 function writeEvaluation(evaluation: ContinuationEvaluation, before: ContinuationEvaluation | undefined): JsonObject | undefined {
   if (evaluation === before) return undefined;
-  if (before === undefined || fixedFields.some((field) => evaluation[field] !== before[field])) return writeWhole(evaluation);
+  if (before === undefined || differInFixed(evaluation, before)) return writeWhole(evaluation);
   const { reason, context } = evaluation;
   const hasReason = reason !== before.reason;
   if (context === before.context) return hasReason ? { reason } : undefined;
