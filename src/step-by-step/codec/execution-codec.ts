@@ -1,6 +1,6 @@
 import { ContinuationEvaluation, ContinuationOutcome, readOutcome, writeOutcome } from '../../continuation/index.ts';
-import type { JsonObject, ObjectReader } from '../../lib/index.ts';
-import { AppendOnlyList, isRecord, omitUndefined, present, readJsonObject, readObject, readString } from '../../lib/index.ts';
+import type { Json, JsonObject, ObjectReader } from '../../lib/index.ts';
+import { AppendOnlyList, isRecord, jsonEquals, omitUndefined, present, readJsonObject, readObject, readString } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import { diffFields, goneKey, withChanges } from '../../serialization/index.ts';
 import type { CrashLoop, Execution, Outage } from '../execution.ts';
@@ -92,7 +92,11 @@ const headFields: Readonly<Record<keyof Head<Step>, true>> = {
 // Holds: Object.keys returns the keys of that very object.
 const headKeys = Object.keys(headFields) as readonly (keyof Head<Step>)[];
 
-function writeHeadField<S extends Step>(key: keyof Head<S>, execution: Execution<S>, surroundings: ResultSurroundings<S>): unknown {
+function writeHeadField<S extends Step>(
+  key: keyof Head<S>,
+  execution: Execution<S>,
+  surroundings: ResultSurroundings<S>,
+): Json | undefined {
   switch (key) {
     case 'usage':
       return writeUsage(execution.usage);
@@ -103,23 +107,18 @@ function writeHeadField<S extends Step>(key: keyof Head<S>, execution: Execution
     case 'queued':
       return execution.queued?.map((message) => surroundings.refs.write(message));
     default:
-      return execution[key];
+      // Holds: the other fields are JSON.
+      return execution[key] as Json | undefined;
   }
 }
 
-/** Writes the fields of a head that pass. */
-function writeHead<S extends Step>(
-  execution: Execution<S>,
-  surroundings: ResultSurroundings<S>,
-  isWanted: (key: keyof Head<S>) => boolean = () => true,
-): JsonObject {
-  const head: Record<string, unknown> = {};
+function writeHead<S extends Step>(execution: Execution<S>, surroundings: ResultSurroundings<S>): JsonObject {
+  const head: Record<string, Json> = {};
   for (const key of headKeys) {
-    const value = execution[key] === undefined || !isWanted(key) ? undefined : writeHeadField(key, execution, surroundings);
+    const value = writeHeadField(key, execution, surroundings);
     if (value !== undefined) head[key] = value;
   }
-  // Holds: every field is JSON, or was just written as JSON.
-  return head as JsonObject;
+  return head;
 }
 
 /** Reads the waiting step. Of one that waited before, only the changed parts were written. */
@@ -189,14 +188,22 @@ export function readExecution<S extends Step>(input: unknown, path: string, surr
 }
 
 /** Returns the changes of the head. Of a waiting step, only the changed parts: it may be large, and is answered bit by bit. */
-function diffHead<S extends Step>(before: Execution<S>, after: Execution<S>, surroundings: ResultSurroundings<S>): JsonObject {
-  // Most fields are the very same value, and need not be written to be compared.
-  const mayDiffer = (key: keyof Head<S>): boolean => before[key] !== after[key];
-  const written = writeHead(before, surroundings, mayDiffer);
-  const { pendingStep: waits, ...changes } = diffFields(written, writeHead(after, surroundings, mayDiffer));
-  if (waits === undefined) return changes;
-  const { pendingStep: waited } = written;
-  return { ...changes, pendingStep: isRecord(waited) && isRecord(waits) ? diffFields(waited, waits) : waits };
+function diffHead<S extends Step>(before: Execution<S>, after: Execution<S>, surroundings: ResultSurroundings<S>): Record<string, Json> {
+  const changes: Record<string, Json> = {};
+  const gone: string[] = [];
+  let pendingStep: Json | undefined;
+  for (const key of headKeys) {
+    // Most fields are the very same value, and need not be written to be compared.
+    if (before[key] === after[key]) continue;
+    const was = writeHeadField(key, before, surroundings);
+    const is = writeHeadField(key, after, surroundings);
+    if (is === undefined) gone.push(key);
+    else if (key === 'pendingStep') pendingStep = isRecord(was) && isRecord(is) ? diffFields(was, is) : is;
+    else if (!jsonEquals(was, is)) changes[key] = is;
+  }
+  if (gone.length > 0) changes[goneKey] = gone;
+  if (pendingStep !== undefined) changes['pendingStep'] = pendingStep;
+  return changes;
 }
 
 /** Returns the changes of an execution; undefined if its results do not begin with the earlier ones. */
@@ -207,8 +214,9 @@ export function diffExecution<S extends Step>(
 ): JsonObject | undefined {
   const added = after.results.since(before.results);
   if (added === undefined) return undefined;
-  const head = diffHead(before, after, surroundings);
-  return added.length === 0 ? head : { ...head, results: writeResults(added, surroundings, { before: before.results.last }) };
+  const changes = diffHead(before, after, surroundings);
+  if (added.length > 0) changes['results'] = writeResults(added, surroundings, { before: before.results.last });
+  return changes;
 }
 
 export function patchExecution<S extends Step>(
