@@ -129,8 +129,11 @@ function storeDraft(db: Connection, draft: SessionDraft): KnownSession {
     addTags(db, num, header.tags);
   } else if (header !== before.header) changeHeader(db, known, before.header);
   if (draft.dropsEffects && before !== undefined && before.effects > 0) db.run(sql.dropEffects, num);
-  for (const [index, effect] of draft.effects.entries())
-    db.run(sql.addEffect, ...withChecksum('effects', toEffectValues(num, kept + index + 1, effect)));
+  let place = kept;
+  for (const effect of draft.effects) {
+    place += 1;
+    db.run(sql.addEffect, ...withChecksum('effects', toEffectValues(num, place, effect)));
+  }
   for (const entry of draft.rewritten.values()) setTexts(db, known, entry);
   for (const entry of draft.entries) db.run(sql.addEntry, ...withChecksum('log', toEntryValues({ num, id: header.id }, entry)));
   if (before !== undefined && (before.head !== head || before.effects !== known.effects)) setHead(db, known);
