@@ -61,7 +61,7 @@ const getShownValue = (output: ToolOutput): Json | undefined =>
 
 /** Data of the step that a stored execution does not repeat. */
 interface Known {
-  readonly calls: ReadonlyMap<string, ToolCall>;
+  readonly calls: readonly ToolCall[];
   readonly outputs: ReadonlyMap<string, ToolOutput>;
   readonly observed: ReadonlyMap<string, string>;
   readonly failures: ReadonlyMap<string, Failure>;
@@ -70,9 +70,10 @@ interface Known {
 const nothingObserved: ReadonlyMap<string, string> = new Map();
 const noFailures: ReadonlyMap<string, Failure> = new Map();
 
-function collectKnown({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[]): Known {
-  const calls = new Map<string, ToolCall>();
-  for (const call of toolCalls) calls.set(call.id, call);
+/** Finds a call by its id; of several, the last. Most steps have one or two calls, so that an index would cost more. */
+const findCall = (calls: readonly ToolCall[], id: string): ToolCall | undefined => calls.findLast((call) => call.id === id);
+
+function collectKnown({ outputMessages, errors }: Step, calls: readonly ToolCall[]): Known {
   const hasObservations = outputMessages.some(({ metadata }) => metadata['purpose'] !== undefined);
   return {
     calls,
@@ -88,7 +89,7 @@ const collectFailures = (errors: readonly Failure[]): ReadonlyMap<string, Failur
 /** Writes an execution, without the fields that the step's messages and failures contain. */
 function encodeExecution(execution: ToolExecution, { calls, outputs, observed, failures }: Known, place: ToolCall | undefined): JsonObject {
   const { toolCallId: id, toolName, args, output, value, failure, status, startedAt, durationMs } = execution;
-  const call = calls.get(id);
+  const call = findCall(calls, id);
   const isObserved = observed.size > 0 && jsonEquals(output, toObservedOutput(observed.get(id), output.type));
   const written: Record<string, unknown> = {};
   if (id !== place?.id) written['id'] = id;
@@ -113,7 +114,7 @@ function requireFound<Value>(value: Value | undefined, path: string, what: strin
 function decodeExecution(data: ObjectReader, { calls, outputs, observed, failures }: Known, place: ToolCall | undefined): ToolExecution {
   const { path } = data;
   const id = data.optionalString('id') ?? requireFound(place?.id, path, 'an id');
-  const call = calls.get(id);
+  const call = findCall(calls, id);
   const status = data.optionalOneOf('status', statuses) ?? usualStatus;
   const seen = toObservedOutput(observed.get(id), data.optionalString('observedAs'));
   const output = requireFound(data.optionalValue('output', readToolOutput) ?? seen ?? outputs.get(id), path, 'an output');
