@@ -82,7 +82,9 @@ function findTextPlace(fields: Fields, { state, sent }: EventRecords): TextPlace
 
 /** Fields that repeat the outcome of a decision. */
 function readDecision(outcome: unknown): JsonObject {
-  const [shouldContinue, stopReason, resolvedBy] = ['shouldContinue', 'stopReason', 'resolvedBy'].map((key) => readField(outcome, key));
+  const shouldContinue = readField(outcome, 'shouldContinue');
+  const stopReason = readField(outcome, 'stopReason');
+  const resolvedBy = readField(outcome, 'resolvedBy');
   if (typeof shouldContinue !== 'boolean' || typeof resolvedBy !== 'string') return {};
   return { shouldContinue, stopReason: typeof stopReason === 'string' ? stopReason : null, resolvedBy };
 }

@@ -150,14 +150,14 @@ function setTexts(db: Connection, { num, header: { id } }: KnownSession, entry: 
 }
 
 function setHead(db: Connection, { num, header, head, effects }: KnownSession): void {
-  const [, ...values] = withChecksum('heads', [num, head, effects]);
+  const values = withChecksum('heads', [num, head, effects]).slice(1);
   if (db.run(sql.setHead, ...values, num) !== 1) throw new SessionDamagedError(header.id, 'the number of its last entry is missing');
 }
 
 const foundBy = ['agentName', 'tenant', 'owner', 'status', 'stopReason', 'isOpen', 'wakeAt', 'createdAt'] as const;
 
 function changeHeader(db: Connection, { num, header }: KnownSession, before: SessionHeader): void {
-  const [, , ...values] = withChecksum('sessions', toHeaderValues(num, header));
+  const values = withChecksum('sessions', toHeaderValues(num, header)).slice(2);
   const hasTags = jsonEquals(header.tags, before.tags);
   const isTouched = hasTags && foundBy.every((field) => header[field] === before[field]);
   // The narrow statement leaves the indexes alone. It sets the last three values.
