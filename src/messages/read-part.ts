@@ -1,7 +1,7 @@
 import type { ObjectReader } from '../lib/index.ts';
 import { assertNever, DamagedDataError, omitUndefined, readObject } from '../lib/index.ts';
-import type { ContentPart, FilePart, ImagePart, PartExtras } from './content-part.ts';
-import type { Part, ToolCallPart, ToolResultPart } from './parts.ts';
+import type { ContentPart, FilePart, ImagePart, PartExtras, TextPart } from './content-part.ts';
+import type { Part, ReasoningPart, ToolCallPart, ToolResultPart } from './parts.ts';
 import type { ToolOutput } from './tool-result.ts';
 
 const contentTypes: readonly ContentPart['type'][] = ['text', 'image', 'file'];
@@ -92,8 +92,8 @@ export function readContentPart(value: unknown, path: string): ContentPart {
 }
 
 const readers: { readonly [Type in Part['type']]: (reader: ObjectReader) => Extract<Part, { readonly type: Type }> } = {
-  text: (reader) => addExtras({ type: 'text', text: reader.string('text') }, reader),
-  reasoning: (reader) => addExtras({ type: 'reasoning', text: reader.string('text') }, reader),
+  text: (reader) => addExtras<Draft<TextPart>>({ type: 'text', text: reader.string('text') }, reader),
+  reasoning: (reader) => addExtras<Draft<ReasoningPart>>({ type: 'reasoning', text: reader.string('text') }, reader),
   image: readImage,
   file: readFile,
   'tool-call': readToolCall,

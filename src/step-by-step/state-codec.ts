@@ -168,8 +168,7 @@ function diffData<S extends Step>(
   if (store !== undefined) changes['store'] = writeStoreChanges(store, before.store, elsewhere);
   if (after.metadata !== before.metadata) changes['metadata'] = after.metadata;
   addExecutions(changes, [before, after], surroundings);
-  // Holds: cool-downs are JSON.
-  if (after.coolDowns !== before.coolDowns) changes['coolDowns'] = (after.coolDowns ?? {}) as JsonObject;
+  if (after.coolDowns !== before.coolDowns) changes['coolDowns'] = present({ ...after.coolDowns });
   if (after.lastSeq !== before.lastSeq) changes['lastSeq'] = after.lastSeq;
   if (after.owesEvents !== before.owesEvents) changes['owesEvents'] = after.owesEvents ?? false;
   return changes;
