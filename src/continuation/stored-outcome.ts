@@ -2,16 +2,13 @@
 // K1. `readOutcome(writeOutcome(outcome, before), path, before)` is the same outcome, down to each reason.
 // K2. A reason is stored as the text that was shown. Whatever equals the step before is left out, and nothing else.
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, jsonEquals, present, readObject, readString, setOwn } from '../lib/index.ts';
+import { DamagedDataError, isRecord, jsonEquals, present, readObject, readString, setOwn } from '../lib/index.ts';
 import type { EvaluationChange } from './changed-evaluations.ts';
 import { applyChange, ChangedEvaluations, isWhole } from './changed-evaluations.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
 import { ContinuationOutcome, createChanged, getChanged } from './continuation-outcome.ts';
 import { resolveEvaluations } from './resolve-evaluations.ts';
-
-/** Fields that a change of an evaluation cannot hold: if one of them differs, the evaluation is written whole. */
-const fixedFields = ['decision', 'stopReason', 'limit', 'atLimit'] as const;
 
 const decisions = Object.values(ContinuationDecision);
 
@@ -26,6 +23,10 @@ function findEvaluation(outcome: ContinuationOutcome | undefined, criterion: str
   return found?.criterion === criterion ? found : outcome?.evaluations.findLast((evaluation) => evaluation.criterion === criterion);
 }
 
+/** True if two evaluations differ in what a change cannot hold: the later one is written whole then. */
+const differInFixed = (left: ContinuationEvaluation, right: ContinuationEvaluation): boolean =>
+  left.decision !== right.decision || left.stopReason !== right.stopReason || left.limit !== right.limit || left.atLimit !== right.atLimit;
+
 function writeWhole({ decision, reason, stopReason, limit, atLimit, context }: ContinuationEvaluation): JsonObject {
   return present({ decision, reason, stopReason, limit, atLimit, context: Object.keys(context).length === 0 ? undefined : context });
 }
@@ -33,7 +34,7 @@ function writeWhole({ decision, reason, stopReason, limit, atLimit, context }: C
 /** Undefined if the evaluation equals the one before. */
 function writeEvaluation(evaluation: ContinuationEvaluation, before: ContinuationEvaluation | undefined): JsonObject | undefined {
   if (evaluation === before) return undefined;
-  if (before === undefined || fixedFields.some((field) => evaluation[field] !== before[field])) return writeWhole(evaluation);
+  if (before === undefined || differInFixed(evaluation, before)) return writeWhole(evaluation);
   const { reason, context } = evaluation;
   const hasReason = reason !== before.reason;
   if (context === before.context) return hasReason ? { reason } : undefined;
@@ -99,29 +100,39 @@ export function writeOutcome(outcome: ContinuationOutcome, before?: Continuation
   return written;
 }
 
-/** Reads the values that differ. Numbers and booleans need no check; with any other value, the whole context is checked. */
-function readContext(item: ObjectReader): JsonObject | undefined {
-  const raw = item.optionalObject('context')?.raw;
-  if (raw === undefined) return undefined;
+/** Copies values that differ; undefined if one of them is neither a number nor a boolean, and so needs a check. */
+function copyPlainValues(raw: Readonly<Record<string, unknown>>): JsonObject | undefined {
   const context: Record<string, Json> = {};
   for (const key of Object.keys(raw)) {
     const value = raw[key];
-    if (typeof value !== 'number' && typeof value !== 'boolean') return item.optionalJsonObject('context');
+    if (typeof value !== 'number' && typeof value !== 'boolean') return undefined;
     setOwn(context, key, value);
   }
   return context;
 }
 
-/** Reads a whole evaluation, or the change of one. */
-function readItem(item: ObjectReader, criterion: string): EvaluationChange | ContinuationEvaluation {
-  if (item.has('decision')) return ContinuationEvaluation.fromJSON({ ...item.raw, criterion }, item.path);
-  return { criterion, reason: item.optionalString('reason'), context: readContext(item) };
+/** Reads a change of the usual form: a reason, or plain values. Undefined for any other form, which is read field by field. */
+function readUsualChange(item: Readonly<Record<string, unknown>>, criterion: string): EvaluationChange | undefined {
+  const { decision, reason, context: raw } = item;
+  if (decision !== undefined || (reason !== undefined && typeof reason !== 'string')) return undefined;
+  if (raw === undefined) return { criterion, reason, context: undefined };
+  const context = isRecord(raw) ? copyPlainValues(raw) : undefined;
+  return context && { criterion, reason, context };
+}
+
+/** Reads a whole evaluation, or the change of one. Undefined if there is none. */
+function readItem(items: ObjectReader, criterion: string): EvaluationChange | ContinuationEvaluation | undefined {
+  const raw = Object.hasOwn(items.raw, criterion) ? items.raw[criterion] : undefined;
+  const usual = isRecord(raw) ? readUsualChange(raw, criterion) : undefined;
+  if (usual !== undefined) return usual;
+  const item = items.optionalObject(criterion);
+  if (item?.has('decision') === true) return ContinuationEvaluation.fromJSON({ ...item.raw, criterion }, item.path);
+  return item && { criterion, reason: item.optionalString('reason'), context: item.optionalJsonObject('context') };
 }
 
 /** Reads one evaluation, all of it. */
 function readEvaluation(items: ObjectReader, criterion: string, last: ContinuationEvaluation | undefined): ContinuationEvaluation {
-  const item = items.optionalObject(criterion);
-  const change = item && readItem(item, criterion);
+  const change = readItem(items, criterion);
   if (change !== undefined && isWhole(change)) return change;
   if (last === undefined)
     throw new DamagedDataError(`${items.path}.${criterion}`, 'expected a whole evaluation: the previous step has none for this criterion');
@@ -146,8 +157,8 @@ function readChanges(
   const changes: (EvaluationChange | ContinuationEvaluation)[] = [];
   for (const name of Object.keys(items.raw)) {
     if (!decisive.some(({ criterion }) => criterion === name)) throw toUnnamedError(items, name);
-    const item = items.optionalObject(name);
-    if (item !== undefined) changes.push(readItem(item, name));
+    const change = readItem(items, name);
+    if (change !== undefined) changes.push(change);
   }
   return changes;
 }

@@ -243,14 +243,13 @@ export class Message {
   toJSON(): JsonObject {
     const [first] = this.parts;
     const isPlain = this.parts.length === 1 && first?.type === 'text' && first.providerMetadata === undefined;
-    return {
-      id: this.id,
-      role: this.role,
-      ...(this.name !== undefined && { name: this.name }),
-      // Holds: parts are made of JSON values only.
-      ...(isPlain ? { content: first.text } : { parts: this.parts as unknown as Json }),
-      ...(Object.keys(this.metadata).length > 0 && { metadata: this.metadata }),
-      ...(this.providerOptions !== undefined && { providerOptions: this.providerOptions }),
-    };
+    const written: Record<string, Json> = { id: this.id, role: this.role };
+    if (this.name !== undefined) written['name'] = this.name;
+    if (isPlain) written['content'] = first.text;
+    // Holds: parts are made of JSON values only.
+    else written['parts'] = this.parts as unknown as Json;
+    if (this.metadata !== noMetadata && Object.keys(this.metadata).length > 0) written['metadata'] = this.metadata;
+    if (this.providerOptions !== undefined) written['providerOptions'] = this.providerOptions;
+    return written;
   }
 }

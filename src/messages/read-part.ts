@@ -1,23 +1,50 @@
 import type { ObjectReader } from '../lib/index.ts';
 import { assertNever, DamagedDataError, omitUndefined, readObject } from '../lib/index.ts';
-import type { ContentPart, FilePart, ImagePart, PartExtras } from './content-part.ts';
-import type { Part, ToolCallPart } from './parts.ts';
+import type { ContentPart, FilePart, ImagePart, PartExtras, TextPart } from './content-part.ts';
+import type { Part, ReasoningPart, ToolCallPart, ToolResultPart } from './parts.ts';
 import type { ToolOutput } from './tool-result.ts';
 
 const contentTypes: readonly ContentPart['type'][] = ['text', 'image', 'file'];
 const partTypes: readonly Part['type'][] = [...contentTypes, 'reasoning', 'tool-call', 'tool-result', 'source', 'provider'];
 const outputTypes: readonly ToolOutput['type'][] = ['text', 'json', 'content', 'error', 'rejected'];
 
+type Draft<Fields> = { -readonly [Key in keyof Fields]: Fields[Key] };
+
 function readExtras(reader: ObjectReader): PartExtras {
   return omitUndefined({ providerMetadata: reader.optionalJsonObject('providerMetadata') });
 }
 
-function readExecutor(reader: ObjectReader): PartExtras & { readonly providerExecuted?: boolean } {
-  return { ...omitUndefined({ providerExecuted: reader.optionalBoolean('providerExecuted') }), ...readExtras(reader) };
+/** Adds the extras of a part. For parts that most messages have: nothing is made for a part without extras. */
+function addExtras<Extended extends Draft<PartExtras>>(part: Extended, reader: ObjectReader): Extended {
+  const providerMetadata = reader.optionalJsonObject('providerMetadata');
+  if (providerMetadata !== undefined) part.providerMetadata = providerMetadata;
+  return part;
 }
 
-function readCallNames(reader: ObjectReader): Pick<ToolCallPart, 'toolCallId' | 'toolName'> {
-  return { toolCallId: reader.string('toolCallId'), toolName: reader.string('toolName') };
+function readToolCall(reader: ObjectReader): ToolCallPart {
+  const part: Draft<ToolCallPart> = {
+    type: 'tool-call',
+    toolCallId: reader.string('toolCallId'),
+    toolName: reader.string('toolName'),
+    args: reader.json('args'),
+  };
+  const rawArgs = reader.optionalString('rawArgs');
+  const providerExecuted = reader.optionalBoolean('providerExecuted');
+  if (rawArgs !== undefined) part.rawArgs = rawArgs;
+  if (providerExecuted !== undefined) part.providerExecuted = providerExecuted;
+  return addExtras(part, reader);
+}
+
+function readToolResult(reader: ObjectReader): ToolResultPart {
+  const part: Draft<ToolResultPart> = {
+    type: 'tool-result',
+    toolCallId: reader.string('toolCallId'),
+    toolName: reader.string('toolName'),
+    output: reader.value('output', readToolOutput),
+  };
+  const providerExecuted = reader.optionalBoolean('providerExecuted');
+  if (providerExecuted !== undefined) part.providerExecuted = providerExecuted;
+  return addExtras(part, reader);
 }
 
 function readImage(reader: ObjectReader): ImagePart {
@@ -65,23 +92,12 @@ export function readContentPart(value: unknown, path: string): ContentPart {
 }
 
 const readers: { readonly [Type in Part['type']]: (reader: ObjectReader) => Extract<Part, { readonly type: Type }> } = {
-  text: (reader) => ({ type: 'text', text: reader.string('text'), ...readExtras(reader) }),
-  reasoning: (reader) => ({ type: 'reasoning', text: reader.string('text'), ...readExtras(reader) }),
+  text: (reader) => addExtras<Draft<TextPart>>({ type: 'text', text: reader.string('text') }, reader),
+  reasoning: (reader) => addExtras<Draft<ReasoningPart>>({ type: 'reasoning', text: reader.string('text') }, reader),
   image: readImage,
   file: readFile,
-  'tool-call': (reader) => ({
-    type: 'tool-call',
-    ...readCallNames(reader),
-    args: reader.json('args'),
-    ...omitUndefined({ rawArgs: reader.optionalString('rawArgs') }),
-    ...readExecutor(reader),
-  }),
-  'tool-result': (reader) => ({
-    type: 'tool-result',
-    ...readCallNames(reader),
-    output: reader.value('output', readToolOutput),
-    ...readExecutor(reader),
-  }),
+  'tool-call': readToolCall,
+  'tool-result': readToolResult,
   source: (reader) => ({
     type: 'source',
     sourceType: reader.oneOf('sourceType', ['url', 'document']),

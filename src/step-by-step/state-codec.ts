@@ -6,7 +6,7 @@
 // C4. Fields at the top of a state or a change that this version does not know are kept, and written again with the state.
 // C5. `patch(before, diff(before, after))` is `after`, and what is written grows with the change, not with the state.
 import type { CoolDowns } from '../inference/index.ts';
-import type { JsonObject, ObjectReader } from '../lib/index.ts';
+import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
 import { AppendOnlyList, DamagedDataError, InvalidArgumentError, present, readArray, readObject } from '../lib/index.ts';
 import { Message, MessageStore } from '../messages/index.ts';
 import type { Codec } from '../serialization/index.ts';
@@ -132,18 +132,20 @@ interface ChangeOptions<S extends Step> {
 const withQueued = <S extends Step>({ execution }: RunStateData<S>, elsewhere: readonly JsonObject[]): readonly JsonObject[] =>
   execution.queued === undefined ? elsewhere : [...elsewhere, ...execution.queued.map((message) => message.toJSON())];
 
-/** Executions that have started since: those that have ended, and the one in progress. */
-function executionsSince<S extends Step>(before: RunStateData<S>, after: RunStateData<S>, surroundings: ResultSurroundings<S>): JsonObject {
+/** Adds the executions that have changed or started since: those that have ended, and the one in progress. */
+function addExecutions<S extends Step>(
+  changes: Record<string, Json>,
+  [before, after]: readonly [RunStateData<S>, RunStateData<S>],
+  surroundings: ResultSurroundings<S>,
+): void {
   const ended = after.past.since(before.past);
   if (ended === undefined) throw notSameConversation();
   const [successor = after.execution, ...later] = ended;
   const others = ended.length === 0 ? [] : [...later, after.execution];
   const change = diffExecution(before.execution, successor, surroundings);
   if (change === undefined) throw notSameConversation();
-  return present({
-    execution: Object.keys(change).length === 0 ? undefined : change,
-    executions: others.length === 0 ? undefined : others.map((execution) => writeExecution(execution, surroundings)),
-  });
+  if (Object.keys(change).length > 0) changes['execution'] = change;
+  if (others.length > 0) changes['executions'] = others.map((execution) => writeExecution(execution, surroundings));
 }
 
 const notSameConversation = (): InvalidArgumentError =>
@@ -159,16 +161,17 @@ function diffData<S extends Step>(
   if (info.id !== before.info.id || info.startedAt !== before.info.startedAt) throw notSameConversation();
   const store = diffStore(before.store, after.store);
   const surroundings = { step, refs: messageRefs({ beside: listMessages(store), store: after.store, elsewhere }) };
-  const isTimed = info.updatedAt !== before.info.updatedAt || info.cumulativeExecutionSeconds !== before.info.cumulativeExecutionSeconds;
-  return present({
-    info: isTimed ? { updatedAt: info.updatedAt, cumulativeExecutionSeconds: info.cumulativeExecutionSeconds } : undefined,
-    store: store === undefined ? undefined : writeStoreChanges(store, before.store, elsewhere),
-    metadata: after.metadata === before.metadata ? undefined : after.metadata,
-    ...executionsSince(before, after, surroundings),
-    coolDowns: after.coolDowns === before.coolDowns ? undefined : (after.coolDowns ?? {}),
-    lastSeq: after.lastSeq === before.lastSeq ? undefined : after.lastSeq,
-    owesEvents: after.owesEvents === before.owesEvents ? undefined : (after.owesEvents ?? false),
-  });
+  const changes: Record<string, Json> = {};
+  const { updatedAt, cumulativeExecutionSeconds } = info;
+  if (updatedAt !== before.info.updatedAt || cumulativeExecutionSeconds !== before.info.cumulativeExecutionSeconds)
+    changes['info'] = { updatedAt, cumulativeExecutionSeconds };
+  if (store !== undefined) changes['store'] = writeStoreChanges(store, before.store, elsewhere);
+  if (after.metadata !== before.metadata) changes['metadata'] = after.metadata;
+  addExecutions(changes, [before, after], surroundings);
+  if (after.coolDowns !== before.coolDowns) changes['coolDowns'] = present({ ...after.coolDowns });
+  if (after.lastSeq !== before.lastSeq) changes['lastSeq'] = after.lastSeq;
+  if (after.owesEvents !== before.owesEvents) changes['owesEvents'] = after.owesEvents ?? false;
+  return changes;
 }
 
 function readInfo(before: StateInfo, input: unknown, path: string): StateInfo {

@@ -2,7 +2,7 @@
 // step contain is read from there.
 import type { Failure } from '../errors/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, jsonEquals, omitUndefined, present, readJson, readObject, readString } from '../lib/index.ts';
+import { DamagedDataError, jsonEquals, omitUndefined, readJson, readObject, readString } from '../lib/index.ts';
 import { findPendingToolCalls } from '../inference/index.ts';
 import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readToolOutput } from '../messages/index.ts';
@@ -22,8 +22,6 @@ const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'reject
 
 /** Status that is not written. */
 const usualStatus: ToolExecutionStatus = 'succeeded';
-
-const omitIf = <Value>(known: boolean, value: Value): Value | undefined => (known ? undefined : value);
 
 function getCalls(messages: readonly Message[]): readonly ToolCall[] {
   const calls: ToolCall[] = [];
@@ -63,7 +61,7 @@ const getShownValue = (output: ToolOutput): Json | undefined =>
 
 /** Data of the step that a stored execution does not repeat. */
 interface Known {
-  readonly calls: ReadonlyMap<string, ToolCall>;
+  readonly calls: readonly ToolCall[];
   readonly outputs: ReadonlyMap<string, ToolOutput>;
   readonly observed: ReadonlyMap<string, string>;
   readonly failures: ReadonlyMap<string, Failure>;
@@ -72,9 +70,10 @@ interface Known {
 const nothingObserved: ReadonlyMap<string, string> = new Map();
 const noFailures: ReadonlyMap<string, Failure> = new Map();
 
-function collectKnown({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[]): Known {
-  const calls = new Map<string, ToolCall>();
-  for (const call of toolCalls) calls.set(call.id, call);
+/** Finds a call by its id; of several, the last. Most steps have one or two calls, so that an index would cost more. */
+const findCall = (calls: readonly ToolCall[], id: string): ToolCall | undefined => calls.findLast((call) => call.id === id);
+
+function collectKnown({ outputMessages, errors }: Step, calls: readonly ToolCall[]): Known {
   const hasObservations = outputMessages.some(({ metadata }) => metadata['purpose'] !== undefined);
   return {
     calls,
@@ -87,22 +86,24 @@ function collectKnown({ outputMessages, errors }: Step, toolCalls: readonly Tool
 const collectFailures = (errors: readonly Failure[]): ReadonlyMap<string, Failure> =>
   new Map(errors.flatMap((failure) => (failure.toolCallId === undefined ? [] : [[failure.toolCallId, failure] as const])));
 
+/** Writes an execution, without the fields that the step's messages and failures contain. */
 function encodeExecution(execution: ToolExecution, { calls, outputs, observed, failures }: Known, place: ToolCall | undefined): JsonObject {
   const { toolCallId: id, toolName, args, output, value, failure, status, startedAt, durationMs } = execution;
-  const call = calls.get(id);
-  const observedAs = jsonEquals(output, toObservedOutput(observed.get(id), output.type)) ? output.type : undefined;
-  return present({
-    id: omitIf(id === place?.id, id),
-    status: omitIf(status === usualStatus, status),
-    startedAt,
-    durationMs,
-    toolName: omitIf(toolName === call?.name, toolName),
-    args: omitIf(jsonEquals(args, call?.args), args),
-    observedAs,
-    output: omitIf(observedAs !== undefined || jsonEquals(output, outputs.get(id)), output),
-    value: omitIf(jsonEquals(value, getShownValue(output)), value),
-    failure: omitIf(jsonEquals(failure, failures.get(id)), failure),
-  });
+  const call = findCall(calls, id);
+  const isObserved = observed.size > 0 && jsonEquals(output, toObservedOutput(observed.get(id), output.type));
+  const written: Record<string, unknown> = {};
+  if (id !== place?.id) written['id'] = id;
+  if (status !== usualStatus) written['status'] = status;
+  written['startedAt'] = startedAt;
+  written['durationMs'] = durationMs;
+  if (toolName !== call?.name) written['toolName'] = toolName;
+  if (!jsonEquals(args, call?.args)) written['args'] = args;
+  if (isObserved) written['observedAs'] = output.type;
+  else if (!jsonEquals(output, outputs.get(id))) written['output'] = output;
+  if (value !== undefined && !jsonEquals(value, getShownValue(output))) written['value'] = value;
+  if (failure !== undefined && !jsonEquals(failure, failures.get(id))) written['failure'] = failure;
+  // Holds: an execution is made of JSON values only.
+  return written as JsonObject;
 }
 
 function requireFound<Value>(value: Value | undefined, path: string, what: string): Value {
@@ -113,7 +114,7 @@ function requireFound<Value>(value: Value | undefined, path: string, what: strin
 function decodeExecution(data: ObjectReader, { calls, outputs, observed, failures }: Known, place: ToolCall | undefined): ToolExecution {
   const { path } = data;
   const id = data.optionalString('id') ?? requireFound(place?.id, path, 'an id');
-  const call = calls.get(id);
+  const call = findCall(calls, id);
   const status = data.optionalOneOf('status', statuses) ?? usualStatus;
   const seen = toObservedOutput(observed.get(id), data.optionalString('observedAs'));
   const output = requireFound(data.optionalValue('output', readToolOutput) ?? seen ?? outputs.get(id), path, 'an output');

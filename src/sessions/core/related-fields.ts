@@ -17,7 +17,7 @@ const repeated = new Set(['InferenceStarted', 'ContinuationEvaluated']);
 export const isRepeated = ({ type }: Fields): boolean => repeated.has(String(type));
 
 const toKey = (type: string, { agentId, executionId, stepNumber }: Fields): string =>
-  [type, agentId, executionId, stepNumber].map(String).join('\n');
+  `${type}\n${String(agentId)}\n${String(executionId)}\n${String(stepNumber)}`;
 
 /** Finds the events of a commit that others repeat. Of several models that were asked in a step, the first counts. */
 export function indexRelated(events: readonly Fields[]): RelatedEvents {
@@ -41,27 +41,32 @@ function getDecisiveFields(outcome: unknown): Fields {
   return decisive === undefined ? {} : { ...toDecisiveFields(decisive) };
 }
 
+// Most events repeat nothing: nothing is made for them.
+const noFields: Fields = Object.freeze({});
+const noNames: readonly string[] = Object.freeze([]);
+
+const findRelated = (event: Fields, related: RelatedEvents, type: string): Fields => related.get(toKey(type, event)) ?? noFields;
+
 /** Returns the fields of an event that follow from another one of its commit. */
 export function getRelatedFields(event: Fields, related: RelatedEvents): Fields {
-  const find = (type: string): Fields => related.get(toKey(type, event)) ?? {};
   switch (event['type']) {
     case 'AgentStepStarted':
-      return omitUndefined({ tools: find('InferenceStarted')['tools'] });
+      return omitUndefined({ tools: findRelated(event, related, 'InferenceStarted')['tools'] });
     case 'AgentStepCompleted': {
-      const { shouldContinue, stopReason, resolvedBy } = find('ContinuationEvaluated');
+      const { shouldContinue, stopReason, resolvedBy } = findRelated(event, related, 'ContinuationEvaluated');
       return omitUndefined({ shouldContinue, stopReason, resolvedBy });
     }
     case 'AgentFailed':
     case 'AgentFinished':
-      return event['stopReason'] === undefined ? {} : getDecisiveFields(find('ContinuationEvaluated')['outcome']);
+      if (event['stopReason'] === undefined) return noFields;
+      return getDecisiveFields(findRelated(event, related, 'ContinuationEvaluated')['outcome']);
     default:
-      return {};
+      return noFields;
   }
 }
 
 /** Names the fields of an event that follow from another one of its commit, and need not be written. */
 export function listRelatedNames(event: Fields, related: RelatedEvents): readonly string[] {
   const fields = getRelatedFields(event, related);
-  // Holds: events are plain data.
-  return Object.keys(fields).filter((key) => jsonEquals(fields[key] as JsonObject, event[key] as JsonObject));
+  return fields === noFields ? noNames : Object.keys(fields).filter((key) => jsonEquals(fields[key], event[key]));
 }

@@ -82,51 +82,64 @@ function findTextPlace(fields: Fields, { state, sent }: EventRecords): TextPlace
 
 /** Fields that repeat the outcome of a decision. */
 function readDecision(outcome: unknown): JsonObject {
-  const [shouldContinue, stopReason, resolvedBy] = ['shouldContinue', 'stopReason', 'resolvedBy'].map((key) => readField(outcome, key));
+  const shouldContinue = readField(outcome, 'shouldContinue');
+  const stopReason = readField(outcome, 'stopReason');
+  const resolvedBy = readField(outcome, 'resolvedBy');
   if (typeof shouldContinue !== 'boolean' || typeof resolvedBy !== 'string') return {};
   return { shouldContinue, stopReason: typeof stopReason === 'string' ? stopReason : null, resolvedBy };
 }
 
 /** Returns the fields of an event that follow from its others. */
 function getDerived({ type, outcome }: Fields): JsonObject {
-  const error = type === 'ToolCallCompleted' ? { error: null } : {};
-  return { parentAgentId: null, ...error, ...(type === 'ContinuationEvaluated' && readDecision(outcome)) };
+  if (type === 'ContinuationEvaluated') return { parentAgentId: null, ...readDecision(outcome) };
+  return type === 'ToolCallCompleted' ? callDerived : usualDerived;
 }
+
+const usualDerived: JsonObject = { parentAgentId: null };
+const callDerived: JsonObject = { parentAgentId: null, error: null };
+
+/** Fields that are never written, or in another form behind the others. */
+const replacedKeys = ['id', 'sessionId', 'outcome'];
 
 /** Records that an event may refer to, and what it shares with others of its commit. */
 interface WritingContext extends EventRecords {
   readonly related: RelatedEvents;
-  readonly shared: Fields;
+  /** Names of fields that no event of the commit repeats. */
+  readonly omitted: ReadonlySet<string>;
 }
 
-/** Leaves out the fields that follow from others. Key by key: this runs for every event that is stored. */
+/** Copies an event without the fields that follow from others. Key by key: this runs for every event that is stored. */
 function toStored(event: Fields, context: WritingContext): Fields {
-  const { outcome } = event;
+  const { omitted, related, result } = context;
+  const { id, outcome } = event;
   const derived = getDerived(event);
-  const repeated = listRelatedNames(event, context.related);
+  const repeated = listRelatedNames(event, related);
   const place = findTextPlace(event, context);
-  const isInStep = outcome !== undefined && outcome === context.result?.outcome;
-  const follows = (key: string, value: unknown): boolean =>
-    key === 'sessionId' ||
-    Object.hasOwn(context.shared, key) ||
-    (Object.hasOwn(derived, key) && derived[key] === value) ||
-    repeated.includes(key) ||
-    (isInStep && key === 'errors') ||
-    (place !== undefined && key === 'content');
+  const isInStep = outcome !== undefined && outcome === result?.outcome;
   const stored: Record<string, unknown> = {};
-  for (const key of Object.keys(event)) if (key !== 'id' && key !== 'outcome' && !follows(key, event[key])) setOwn(stored, key, event[key]);
+  for (const key of Object.keys(event)) {
+    if (omitted.has(key)) continue;
+    const value = event[key];
+    if (derived[key] === value && Object.hasOwn(derived, key)) continue;
+    if (repeated.includes(key) || (isInStep && key === 'errors') || (place !== undefined && key === 'content')) continue;
+    setOwn(stored, key, value);
+  }
   // In the place of the text itself.
   if (place !== undefined) stored['text'] = place;
-  if (event['id'] !== `${String(event['executionId'])}/${String(event['seq'])}`) stored['id'] = event['id'];
+  if (id !== `${String(event['executionId'])}/${String(event['seq'])}`) stored['id'] = id;
   if (outcome !== undefined) stored['outcome'] = isInStep ? inStep : outcome;
   return stored;
 }
 
 /** Writes the events of one commit. */
 export function writeEvents(events: readonly BaseEvent[], records: EventRecords): string {
-  const all: readonly Fields[] = events.map((event) => ({ ...event }));
-  const context = { ...records, related: indexRelated(all), shared: getShared(all) };
-  return JSON.stringify([context.shared, ...all.map((event) => toStored(event, context))]);
+  // Holds: the fields of an event can be read by name.
+  const all = events as readonly object[] as readonly Fields[];
+  const shared = getShared(all);
+  const context = { ...records, related: indexRelated(all), omitted: new Set([...replacedKeys, ...Object.keys(shared)]) };
+  const written: Fields[] = [shared];
+  for (const event of all) written.push(toStored(event, context));
+  return JSON.stringify(written);
 }
 
 /** Records that events are read with. */

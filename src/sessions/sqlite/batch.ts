@@ -129,8 +129,11 @@ function storeDraft(db: Connection, draft: SessionDraft): KnownSession {
     addTags(db, num, header.tags);
   } else if (header !== before.header) changeHeader(db, known, before.header);
   if (draft.dropsEffects && before !== undefined && before.effects > 0) db.run(sql.dropEffects, num);
-  for (const [index, effect] of draft.effects.entries())
-    db.run(sql.addEffect, ...withChecksum('effects', toEffectValues(num, kept + index + 1, effect)));
+  let place = kept;
+  for (const effect of draft.effects) {
+    place += 1;
+    db.run(sql.addEffect, ...withChecksum('effects', toEffectValues(num, place, effect)));
+  }
   for (const entry of draft.rewritten.values()) setTexts(db, known, entry);
   for (const entry of draft.entries) db.run(sql.addEntry, ...withChecksum('log', toEntryValues({ num, id: header.id }, entry)));
   if (before !== undefined && (before.head !== head || before.effects !== known.effects)) setHead(db, known);
@@ -147,14 +150,14 @@ function setTexts(db: Connection, { num, header: { id } }: KnownSession, entry: 
 }
 
 function setHead(db: Connection, { num, header, head, effects }: KnownSession): void {
-  const [, ...values] = withChecksum('heads', [num, head, effects]);
+  const values = withChecksum('heads', [num, head, effects]).slice(1);
   if (db.run(sql.setHead, ...values, num) !== 1) throw new SessionDamagedError(header.id, 'the number of its last entry is missing');
 }
 
 const foundBy = ['agentName', 'tenant', 'owner', 'status', 'stopReason', 'isOpen', 'wakeAt', 'createdAt'] as const;
 
 function changeHeader(db: Connection, { num, header }: KnownSession, before: SessionHeader): void {
-  const [, , ...values] = withChecksum('sessions', toHeaderValues(num, header));
+  const values = withChecksum('sessions', toHeaderValues(num, header)).slice(2);
   const hasTags = jsonEquals(header.tags, before.tags);
   const isTouched = hasTags && foundBy.every((field) => header[field] === before[field]);
   // The narrow statement leaves the indexes alone. It sets the last three values.

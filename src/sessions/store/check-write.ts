@@ -24,30 +24,31 @@ function refuse(sessionId: string, why: string): never {
 }
 
 // A larger number is stored as another one.
-function checkNumbers(sessionId: string, numbers: Readonly<Record<string, number | undefined>>): void {
-  for (const [name, value = 0] of Object.entries(numbers))
-    if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) refuse(sessionId, `${name} is ${value}`);
+function checkNumber(sessionId: string, name: string, value = 0): void {
+  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) refuse(sessionId, `${name} is ${value}`);
 }
 
 // Broken text would be stored as other text, and no longer match its checksum or be found.
-function checkTexts(sessionId: string, texts: Readonly<Record<string, string | undefined>>): void {
-  for (const [name, text] of Object.entries(texts))
-    if (text !== undefined && cleanText(text) !== text) refuse(sessionId, `${name} ${describeBrokenText(text).replace(/\.$/, '')}`);
+function checkText(sessionId: string, name: string, text = ''): void {
+  if (cleanText(text) !== text) refuse(sessionId, `${name} ${describeBrokenText(text).replace(/\.$/, '')}`);
 }
 
-function checkTimes(sessionId: string, times: Readonly<Record<string, number | undefined>>): void {
-  for (const [name, value = 0] of Object.entries(times))
-    if (!Number.isFinite(value) || Math.abs(value) > latestTime) refuse(sessionId, `${name} is ${value}, which is not a time`);
+function checkTime(sessionId: string, name: string, value = 0): void {
+  if (!Number.isFinite(value) || Math.abs(value) > latestTime) refuse(sessionId, `${name} is ${value}, which is not a time`);
 }
 
 function checkEntries({ sessionId, after, entries = [] }: SessionWrite): void {
   const requests = new Set<string>();
-  for (const [index, { n, at, execution, step, lastSeq, requestId }] of entries.entries()) {
-    if (n !== after + 1 + index) refuse(sessionId, `got entry ${n} instead of entry ${after + 1 + index}`);
-    checkTimes(sessionId, { at });
-    checkNumbers(sessionId, { execution, step, lastSeq });
+  let expected = after;
+  for (const { n, at, execution, step, lastSeq, requestId } of entries) {
+    expected += 1;
+    if (n !== expected) refuse(sessionId, `got entry ${n} instead of entry ${expected}`);
+    checkTime(sessionId, 'at', at);
+    checkNumber(sessionId, 'execution', execution);
+    checkNumber(sessionId, 'step', step);
+    checkNumber(sessionId, 'lastSeq', lastSeq);
     if (requestId === undefined) continue;
-    checkTexts(sessionId, { 'a request id': requestId });
+    checkText(sessionId, 'a request id', requestId);
     if (requests.has(requestId)) refuse(sessionId, `two of its entries answer the request "${requestId}"`);
     requests.add(requestId);
   }
@@ -56,9 +57,14 @@ function checkEntries({ sessionId, after, entries = [] }: SessionWrite): void {
 function checkHeader(sessionId: string, header: SessionHeader): void {
   const { id, agentName, tenant, owner, tags, wakeAt, createdAt, updatedAt } = header;
   if (id !== sessionId) refuse(sessionId, `its header is that of "${id}"`);
-  checkTimes(sessionId, { wakeAt, createdAt, updatedAt });
-  checkTexts(sessionId, { 'its id': id, 'its agent': agentName, 'its tenant': tenant, 'its owner': owner });
-  for (const tag of tags) checkTexts(sessionId, { 'a tag': tag });
+  checkTime(sessionId, 'wakeAt', wakeAt);
+  checkTime(sessionId, 'createdAt', createdAt);
+  checkTime(sessionId, 'updatedAt', updatedAt);
+  checkText(sessionId, 'its id', id);
+  checkText(sessionId, 'its agent', agentName);
+  checkText(sessionId, 'its tenant', tenant);
+  checkText(sessionId, 'its owner', owner);
+  for (const tag of tags) checkText(sessionId, 'a tag', tag);
 }
 
 function checkMailNumbers(sessionId: string, numbers: readonly number[] = []): void {
@@ -73,7 +79,8 @@ export function checkWrite(write: SessionWrite): void {
   if (header !== undefined) checkHeader(sessionId, header);
   checkMailNumbers(sessionId, takesMail);
   checkEntries(write);
-  for (const { key } of effects) checkTexts(sessionId, { 'the key of an effect': key });
+  for (const { key } of effects) checkText(sessionId, 'the key of an effect', key);
+  if (effects.length < 2) return;
   const names = new Set(effects.map(({ key, phase }) => `${phase} ${key}`));
   if (names.size < effects.length) refuse(sessionId, 'it has two effects of one phase under the same key');
 }
@@ -90,15 +97,16 @@ export function checkRewrite({ sessionId, after, header, entries }: SessionRewri
 
 /** Throws an `InvalidArgumentError` for a deletion that no store could keep. */
 export function checkDeletion({ sessionId, at, takesMail }: SessionDeletion): void {
-  checkTexts(sessionId, { 'its id': sessionId });
-  checkTimes(sessionId, { at });
+  checkText(sessionId, 'its id', sessionId);
+  checkTime(sessionId, 'at', at);
   checkMailNumbers(sessionId, takesMail);
 }
 
 /** Throws an `InvalidArgumentError` for a mail that no store could keep. */
 export function checkMail({ sessionId, requestId, at }: NewMail): void {
-  checkTexts(sessionId, { 'its id': sessionId, 'a request id': requestId });
-  checkTimes(sessionId, { at });
+  checkText(sessionId, 'its id', sessionId);
+  checkText(sessionId, 'a request id', requestId);
+  checkTime(sessionId, 'at', at);
 }
 
 /** Throws an `InvalidArgumentError` for a hold that no store could keep. */

@@ -68,8 +68,10 @@ export function createRowSums(sum: (text: string) => number): RowSums {
   }
   return {
     withChecksum: (table, values) => {
-      const row = values.map((value) => value ?? null);
-      return [...row, computeChecksum(table, row)];
+      const row: StoredValue[] = [];
+      for (const value of values) row.push(value ?? null);
+      row.push(computeChecksum(table, row));
+      return row;
     },
     isIntact: (table, row) => {
       const values = storedColumns[table].map((column) => row[column]);

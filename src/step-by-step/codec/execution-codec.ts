@@ -1,8 +1,8 @@
 import { ContinuationEvaluation, ContinuationOutcome, readOutcome, writeOutcome } from '../../continuation/index.ts';
-import type { JsonObject, ObjectReader } from '../../lib/index.ts';
-import { AppendOnlyList, isRecord, omitUndefined, present, readJsonObject, readObject } from '../../lib/index.ts';
+import type { Json, JsonObject, ObjectReader } from '../../lib/index.ts';
+import { AppendOnlyList, isRecord, jsonEquals, omitUndefined, present, readJsonObject, readObject, readString } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
-import { diffFields, withChanges } from '../../serialization/index.ts';
+import { diffFields, goneKey, withChanges } from '../../serialization/index.ts';
 import type { CrashLoop, Execution, Outage } from '../execution.ts';
 import type { RecordedGrant } from '../grant.ts';
 import { readAnswer, readWait } from '../read-waiting.ts';
@@ -65,51 +65,100 @@ function readPending<S extends Step>(input: unknown, path: string, surroundings:
 }
 
 /** Everything but the results. The wall clock and findings are not written. */
-function writeHead<S extends Step>(execution: Execution<S>, surroundings: ResultSurroundings<S>): JsonObject {
-  return present({
-    id: execution.id,
-    number: execution.number,
-    startedAt: execution.startedAt,
-    activeMs: execution.activeMs,
-    waitedMs: execution.waitedMs,
-    usage: writeUsage(execution.usage),
-    cost: execution.cost,
-    grants: execution.grants,
-    regranted: execution.regranted,
-    grantRefused: execution.grantRefused,
-    grantRefusedBy: execution.grantRefusedBy,
-    failedSteps: execution.failedSteps,
-    startOutcome: execution.startOutcome?.toJSON(),
-    pendingStep: execution.pendingStep === undefined ? undefined : writePending(execution.pendingStep, surroundings),
-    crashLoop: execution.crashLoop,
-    outage: execution.outage,
-    queued: execution.queued?.map((message) => surroundings.refs.write(message)),
-    agent: execution.agent,
-    resumedBy: execution.resumedBy,
-  });
+type Head<S extends Step> = Omit<Execution<S>, 'results' | 'wallStartedAt' | 'monotonicStartedAt' | 'judgedStep'>;
+
+// In the order in which they are written. An object, so that the compiler finds a field that is missing.
+const headFields: Readonly<Record<keyof Head<Step>, true>> = {
+  id: true,
+  number: true,
+  startedAt: true,
+  activeMs: true,
+  waitedMs: true,
+  usage: true,
+  cost: true,
+  grants: true,
+  regranted: true,
+  grantRefused: true,
+  grantRefusedBy: true,
+  failedSteps: true,
+  startOutcome: true,
+  pendingStep: true,
+  crashLoop: true,
+  outage: true,
+  queued: true,
+  agent: true,
+  resumedBy: true,
+};
+// Holds: Object.keys returns the keys of that very object.
+const headKeys = Object.keys(headFields) as readonly (keyof Head<Step>)[];
+
+function writeHeadField<S extends Step>(
+  key: keyof Head<S>,
+  execution: Execution<S>,
+  surroundings: ResultSurroundings<S>,
+): Json | undefined {
+  switch (key) {
+    case 'usage':
+      return writeUsage(execution.usage);
+    case 'startOutcome':
+      return execution.startOutcome?.toJSON();
+    case 'pendingStep':
+      return execution.pendingStep && writePending(execution.pendingStep, surroundings);
+    case 'queued':
+      return execution.queued?.map((message) => surroundings.refs.write(message));
+    default:
+      // Holds: the other fields are JSON.
+      return execution[key] as Json | undefined;
+  }
 }
 
-function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurroundings<S>): Omit<Execution<S>, 'results'> {
+function writeHead<S extends Step>(execution: Execution<S>, surroundings: ResultSurroundings<S>): JsonObject {
+  const head: Record<string, Json> = {};
+  for (const key of headKeys) {
+    const value = writeHeadField(key, execution, surroundings);
+    if (value !== undefined) head[key] = value;
+  }
+  return head;
+}
+
+/** Reads the waiting step. Of one that waited before, only the changed parts were written. */
+function readChangedPending<S extends Step>(
+  data: ObjectReader,
+  surroundings: ResultSurroundings<S>,
+  before: PendingStep<S> | undefined,
+): PendingStep<S> | undefined {
+  if (before === undefined || !data.has('pendingStep'))
+    return data.optionalValue('pendingStep', (item, at) => readPending(item, at, surroundings));
+  const written = writePending(before, surroundings);
+  return data.value('pendingStep', (item, at) => readPending(withChanges(written, item, at), at, surroundings));
+}
+
+/** Reads a head. If `before` is given, the data is a change: fields that it does not name stay as they are. */
+function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurroundings<S>, before?: Execution<S>): Head<S> {
+  const gone = before === undefined ? [] : (data.optionalArray(goneKey, readString) ?? []);
+  function read<Key extends keyof Head<S>>(key: Key, readField: (name: Key) => Head<S>[Key]): Head<S>[Key] {
+    return before === undefined || data.has(key) || gone.includes(key) ? readField(key) : before[key];
+  }
   return {
-    id: data.optionalString('id'),
-    number: data.number('number'),
-    startedAt: data.optionalTime('startedAt'),
-    activeMs: data.number('activeMs'),
-    waitedMs: data.number('waitedMs'),
-    usage: data.value('usage', Usage.fromJSON),
-    cost: data.optionalValue('cost', readCost),
-    grants: data.optionalArray('grants', readGrant),
-    regranted: data.optionalBoolean('regranted'),
-    grantRefused: data.optionalString('grantRefused'),
-    grantRefusedBy: data.optionalString('grantRefusedBy'),
-    failedSteps: data.number('failedSteps'),
-    startOutcome: data.optionalValue('startOutcome', ContinuationOutcome.fromJSON),
-    pendingStep: data.optionalValue('pendingStep', (item, at) => readPending(item, at, surroundings)),
-    crashLoop: data.optionalValue('crashLoop', readCrashLoop),
-    outage: data.optionalValue('outage', readOutage),
-    queued: data.optionalArray('queued', (item, at) => surroundings.refs.read(item, at)),
-    agent: data.optionalJsonObject('agent'),
-    resumedBy: data.optionalArray('resumedBy', readJsonObject),
+    id: read('id', (key) => data.optionalString(key)),
+    number: read('number', (key) => data.number(key)),
+    startedAt: read('startedAt', (key) => data.optionalTime(key)),
+    activeMs: read('activeMs', (key) => data.number(key)),
+    waitedMs: read('waitedMs', (key) => data.number(key)),
+    usage: read('usage', (key) => data.value(key, Usage.fromJSON)),
+    cost: read('cost', (key) => data.optionalValue(key, readCost)),
+    grants: read('grants', (key) => data.optionalArray(key, readGrant)),
+    regranted: read('regranted', (key) => data.optionalBoolean(key)),
+    grantRefused: read('grantRefused', (key) => data.optionalString(key)),
+    grantRefusedBy: read('grantRefusedBy', (key) => data.optionalString(key)),
+    failedSteps: read('failedSteps', (key) => data.number(key)),
+    startOutcome: read('startOutcome', (key) => data.optionalValue(key, ContinuationOutcome.fromJSON)),
+    pendingStep: read('pendingStep', () => readChangedPending(data, surroundings, before?.pendingStep)),
+    crashLoop: read('crashLoop', (key) => data.optionalValue(key, readCrashLoop)),
+    outage: read('outage', (key) => data.optionalValue(key, readOutage)),
+    queued: read('queued', (key) => data.optionalArray(key, (item, at) => surroundings.refs.read(item, at))),
+    agent: read('agent', (key) => data.optionalJsonObject(key)),
+    resumedBy: read('resumedBy', (key) => data.optionalArray(key, readJsonObject)),
   };
 }
 
@@ -139,18 +188,22 @@ export function readExecution<S extends Step>(input: unknown, path: string, surr
 }
 
 /** Returns the changes of the head. Of a waiting step, only the changed parts: it may be large, and is answered bit by bit. */
-function diffHead(before: JsonObject, after: JsonObject): JsonObject {
-  const { pendingStep: waited } = before;
-  const { pendingStep: waits, ...changes } = diffFields(before, after);
-  if (waits === undefined) return changes;
-  return { ...changes, pendingStep: isRecord(waited) && isRecord(waits) ? diffFields(waited, waits) : waits };
-}
-
-function patchHead(before: JsonObject, { pendingStep: waits, ...changes }: ObjectReader['raw'], path: string): JsonObject {
-  const { pendingStep: waited } = before;
-  if (waits === undefined) return withChanges(before, changes, path);
-  const pendingStep = isRecord(waited) ? withChanges(waited, waits, `${path}.pendingStep`) : waits;
-  return withChanges(before, { ...changes, pendingStep }, path);
+function diffHead<S extends Step>(before: Execution<S>, after: Execution<S>, surroundings: ResultSurroundings<S>): Record<string, Json> {
+  const changes: Record<string, Json> = {};
+  const gone: string[] = [];
+  let pendingStep: Json | undefined;
+  for (const key of headKeys) {
+    // Most fields are the very same value, and need not be written to be compared.
+    if (before[key] === after[key]) continue;
+    const was = writeHeadField(key, before, surroundings);
+    const is = writeHeadField(key, after, surroundings);
+    if (is === undefined) gone.push(key);
+    else if (key === 'pendingStep') pendingStep = isRecord(was) && isRecord(is) ? diffFields(was, is) : is;
+    else if (!jsonEquals(was, is)) changes[key] = is;
+  }
+  if (gone.length > 0) changes[goneKey] = gone;
+  if (pendingStep !== undefined) changes['pendingStep'] = pendingStep;
+  return changes;
 }
 
 /** Returns the changes of an execution; undefined if its results do not begin with the earlier ones. */
@@ -161,8 +214,9 @@ export function diffExecution<S extends Step>(
 ): JsonObject | undefined {
   const added = after.results.since(before.results);
   if (added === undefined) return undefined;
-  const head = diffHead(writeHead(before, surroundings), writeHead(after, surroundings));
-  return added.length === 0 ? head : { ...head, results: writeResults(added, surroundings, { before: before.results.last }) };
+  const changes = diffHead(before, after, surroundings);
+  if (added.length > 0) changes['results'] = writeResults(added, surroundings, { before: before.results.last });
+  return changes;
 }
 
 export function patchExecution<S extends Step>(
@@ -170,9 +224,8 @@ export function patchExecution<S extends Step>(
   change: ObjectReader,
   surroundings: ResultSurroundings<S>,
 ): Execution<S> {
-  const { results: _, ...changes } = change.raw;
-  const head = readObject(patchHead(writeHead(before, surroundings), changes, change.path), change.path);
+  const head = readHead(change, surroundings, before);
   const added = change.optionalArray('results', asIs) ?? [];
   const results = readResults(added, `${change.path}.results`, { ...surroundings, before: before.results.last });
-  return { ...readHead(head, surroundings), results: before.results.appendAll(results) };
+  return { ...head, results: before.results.appendAll(results) };
 }

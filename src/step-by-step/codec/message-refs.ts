@@ -28,7 +28,11 @@ export interface ReferableMessages {
 
 function indexMessages(messages: readonly Message[]): ReadonlyMap<Message, number> {
   const places = new Map<Message, number>();
-  for (const [index, message] of messages.entries()) places.set(message, index);
+  let place = 0;
+  for (const message of messages) {
+    places.set(message, place);
+    place += 1;
+  }
   return places;
 }
 
@@ -47,7 +51,7 @@ export function messageRefs({ beside = [], findBeside = (place) => beside[place]
       if (found !== undefined) return found;
       if (known(message.id) === message) return message.id;
       const written = message.toJSON();
-      return jsonEquals(find(message.id), written) ? { messageId: message.id } : written;
+      return elsewhere.length > 0 && jsonEquals(find(message.id), written) ? { messageId: message.id } : written;
     },
     read: (item, path) => {
       if (isRecord(item) && !Object.hasOwn(item, 'messageId')) return Message.fromJSON(item, path);

@@ -1,7 +1,7 @@
 // What has become of the conversation since: the sections that only grew say what was added, the others are written whole.
 // A message that was there before is named by its id, so that it stays the very one that earlier steps refer to.
 import type { JsonObject } from '../../lib/index.ts';
-import { omitUndefined, present, readObject, readString } from '../../lib/index.ts';
+import { omitUndefined, readObject, readString } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
 import { MessageStore } from '../../messages/index.ts';
 import type { MessageRefs } from './message-refs.ts';
@@ -48,12 +48,11 @@ const hasMoved = ({ names, sections }: StoreChanges): boolean => names !== undef
 export function writeStoreChanges(changes: StoreChanges, before: MessageStore, elsewhere: readonly JsonObject[]): JsonObject {
   const { names, sections } = changes;
   const refs = messageRefs(hasMoved(changes) ? { store: before, elsewhere } : { elsewhere });
-  return present({
-    names,
-    sections: sections.map(({ name, whole, messages }) =>
-      present({ name, whole: whole === true ? true : undefined, messages: messages.map((message) => refs.write(message)) }),
-    ),
+  const written = sections.map(({ name, whole, messages: given }) => {
+    const messages = given.map((message) => refs.write(message));
+    return whole === true ? { name, whole, messages } : { name, messages };
   });
+  return names === undefined ? { sections: written } : { names, sections: written };
 }
 
 function readSection(item: unknown, path: string, refs: MessageRefs): Section {
