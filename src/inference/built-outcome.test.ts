@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { getKnownForm, toCanonical } from '../lib/index.ts';
+import { Message } from '../messages/index.ts';
 import type { ModelOutcome } from './model.ts';
 import { parseOutcome } from './parse-outcome.ts';
 import type { ResponseBuilder } from './response-builder.ts';
@@ -76,6 +77,16 @@ describe('an answer that the builder made', () => {
     const outcome = build(fill);
     expect(isBuilt(outcome)).toBe(false);
     expect(toCanonical(outcome)).toMatchObject({ ok: false, isTooLarge: true });
+  });
+
+  test('gives its parts to a message as they are, and a list of the same parts is copied', () => {
+    const outcome = build((builder) => builder.toolCall({ id: 'a', name: 'look', input: '{"id":1}' }));
+    if (!outcome.ok) throw new Error('expected an answer');
+    const { parts } = outcome.response;
+    expect(Message.assistant(parts).parts).toBe(parts);
+    const copy = Object.freeze([...parts]);
+    expect(Message.assistant(copy).parts).not.toBe(copy);
+    expect(Message.assistant(copy)).toMatchObject({ parts });
   });
 
   test('is checked if a model changed a copy of it', () => {

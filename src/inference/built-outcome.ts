@@ -34,7 +34,8 @@ export function markBuiltOutcome(outcome: ModelOutcome, argumentBytes: number): 
   const { response } = outcome;
   if (measureParts(response) + argumentBytes > mostCanonicalBytes || !hasCounts(response.usage)) return outcome;
   for (const part of response.parts) Object.freeze(part);
-  Object.freeze(response.parts);
+  // Marked by themselves too: the message of the answer takes them as they are.
+  markCanonical(response.parts);
   Object.freeze(response.usage);
   Object.freeze(response);
   return markCanonical(outcome, 'model-outcome');

@@ -218,7 +218,7 @@ export class ResponseBuilder {
   }
 
   get #calls(): AnswerCalls {
-    this.#madeCalls ??= new AnswerCalls(this.#options.ids ?? systemIds, (message) => this.warn(message));
+    this.#madeCalls ??= new AnswerCalls(this.#options.ids ?? systemIds, this);
     return this.#madeCalls;
   }
 
