@@ -46,7 +46,9 @@ export class AnswerCalls {
       const base = this.#newId();
       id = base;
       for (let count = 2; id === '' || this.#givenIds.has(id); count += 1) id = `${base}-${count}`;
-      this.#reporter.warn(`A tool call came ${wanted === '' ? 'without an id' : `with the id "${wanted}" of another`}; it is kept as "${id}".`);
+      this.#reporter.warn(
+        `A tool call came ${wanted === '' ? 'without an id' : `with the id "${wanted}" of another`}; it is kept as "${id}".`,
+      );
     }
     this.#givenIds.set(id, given);
     return id;
