@@ -17,10 +17,15 @@ export interface ToolInput {
   ended: boolean;
 }
 
+/** Takes warnings about what came. */
+interface Reporter {
+  warn(message: string): void;
+}
+
 /** The calls of one answer: each gets an id of its own, and its arguments never mix with those of another. */
 export class AnswerCalls {
   readonly #newId: IdSource;
-  readonly #warn: (message: string) => void;
+  readonly #reporter: Reporter;
   /** The provider's id of each call, by the id under which it is kept; undefined once a result has taken it. */
   readonly #givenIds = new Map<string, string | undefined>();
   /** Arguments that no call has taken, in the order of their start. */
@@ -28,9 +33,9 @@ export class AnswerCalls {
   /** Provider's ids of the calls that came. */
   readonly #called: string[] = [];
 
-  constructor(newId: IdSource, warn: (message: string) => void) {
+  constructor(newId: IdSource, reporter: Reporter) {
     this.#newId = newId;
-    this.#warn = warn;
+    this.#reporter = reporter;
   }
 
   /** Returns the id under which a new call is kept: the provider's, or a new one if that is missing or taken. */
@@ -41,7 +46,9 @@ export class AnswerCalls {
       const base = this.#newId();
       id = base;
       for (let count = 2; id === '' || this.#givenIds.has(id); count += 1) id = `${base}-${count}`;
-      this.#warn(`A tool call came ${wanted === '' ? 'without an id' : `with the id "${wanted}" of another`}; it is kept as "${id}".`);
+      this.#reporter.warn(
+        `A tool call came ${wanted === '' ? 'without an id' : `with the id "${wanted}" of another`}; it is kept as "${id}".`,
+      );
     }
     this.#givenIds.set(id, given);
     return id;

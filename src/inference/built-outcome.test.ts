@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../lib/index.ts';
 import { getKnownForm, toCanonical } from '../lib/index.ts';
+import { Message } from '../messages/index.ts';
 import type { ModelOutcome } from './model.ts';
 import { parseOutcome } from './parse-outcome.ts';
 import type { ResponseBuilder } from './response-builder.ts';
@@ -25,13 +27,17 @@ describe('an answer that the builder made', () => {
     const count = fc.oneof(fc.nat(), fc.constantFrom(-0, -1, 0.5, Number.NaN, Infinity, 2 ** 53, 1e300));
     const call = fc.record({ id: fc.string(), name: fc.string(), input: fc.oneof(fc.json(), fc.string(), fc.constant('')) });
     const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('\uD800', 'a\0b'));
+    const calls = fc.array(call, { maxLength: 4 });
+    const counts = fc.array(count, { minLength: 5, maxLength: 5 });
+    // Holds: JSON values are metadata of a provider.
+    const metadata = fc.option(fc.dictionary(fc.string(), fc.jsonValue()), { nil: undefined }) as fc.Arbitrary<JsonObject | undefined>;
     let built = 0;
     fc.assert(
-      fc.property(fc.array(call, { maxLength: 4 }), text, fc.array(count, { minLength: 5, maxLength: 5 }), (calls, said, counts) => {
+      fc.property(calls, text, counts, metadata, (calls, said, counts, metadata) => {
         const [input, output, cacheRead, cacheWrite, reasoning] = counts;
         const outcome = build((builder) => {
-          builder.text(said);
-          for (const each of calls) builder.toolCall(each);
+          builder.text(said, '1', metadata);
+          for (const each of calls) builder.toolCall({ ...each, providerMetadata: metadata });
           builder.usage({ input, output, cacheRead, cacheWrite, reasoning });
         });
         if (!isBuilt(outcome)) return;
@@ -55,8 +61,8 @@ describe('an answer that the builder made', () => {
 
   test.each<[string, (builder: ResponseBuilder) => void]>([
     ['arguments as a value', (builder) => builder.toolCall({ id: 'a', name: 'look', input: { id: 1 } })],
-    ['metadata of a call', (builder) => builder.toolCall({ id: 'a', name: 'look', input: '{}', providerMetadata: { test: { id: 1 } } })],
-    ['metadata of the answer', (builder) => builder.facts({ providerMetadata: { test: { id: 1 } } })],
+    // Holds: whoever has no compiler may pass anything.
+    ['metadata that is not an object', (builder) => builder.facts({ providerMetadata: new Date(0) as never })],
     ['a part of its own', (builder) => builder.part({ type: 'source', sourceType: 'url', id: 's', url: 'https://example.com' })],
   ])('that holds an object of the provider is checked, and the object stays open: %s', (_, fill) => {
     const outcome = build((builder) => {
@@ -71,11 +77,40 @@ describe('an answer that the builder made', () => {
   test.each<[string, (builder: ResponseBuilder) => void]>([
     ['text', (builder) => builder.text('x'.repeat(1_000_001))],
     ['arguments', (builder) => builder.toolCall({ id: 'a', name: 'look', input: JSON.stringify(['x'.repeat(1_000_001)]) })],
+    ['metadata', (builder) => builder.text('Hello.', '1', { test: { text: '\u20AC'.repeat(333_334) } })],
     ['arguments that are not JSON', (builder) => builder.toolCall({ id: 'a', name: 'look', input: 'x'.repeat(1_000_001) })],
   ])('is left to the check that refuses it if it is too large: %s', (_, fill) => {
     const outcome = build(fill);
     expect(isBuilt(outcome)).toBe(false);
     expect(toCanonical(outcome)).toMatchObject({ ok: false, isTooLarge: true });
+  });
+
+  test.each<[string, (builder: ResponseBuilder, providerMetadata: JsonObject) => void]>([
+    ['of a call', (builder, providerMetadata) => builder.toolCall({ id: 'a', name: 'look', input: '{}', providerMetadata })],
+    ['of a text', (builder, providerMetadata) => builder.text('Hello.', '1', providerMetadata)],
+    ['of the answer', (builder, providerMetadata) => builder.facts({ providerMetadata })],
+  ])('holds a copy of metadata, which is not checked again, and leaves the provider its own: %s', (_, fill) => {
+    const metadata = { test: { ids: [1] } };
+    const outcome = build((builder) => {
+      builder.text('Hello.');
+      fill(builder, metadata);
+    });
+    expect(isBuilt(outcome)).toBe(true);
+    expect(isFrozenThrough(outcome)).toBe(true);
+    const before = JSON.stringify(outcome);
+    expect(before).toContain('{"test":{"ids":[1]}}');
+    metadata.test.ids.push(2);
+    expect(JSON.stringify(outcome)).toBe(before);
+  });
+
+  test('gives its parts to a message as they are, and a list of the same parts is copied', () => {
+    const outcome = build((builder) => builder.toolCall({ id: 'a', name: 'look', input: '{"id":1}' }));
+    if (!outcome.ok) throw new Error('expected an answer');
+    const { parts } = outcome.response;
+    expect(Message.assistant(parts).parts).toBe(parts);
+    const copy = Object.freeze([...parts]);
+    expect(Message.assistant(copy).parts).not.toBe(copy);
+    expect(Message.assistant(copy)).toMatchObject({ parts });
   });
 
   test('is checked if a model changed a copy of it', () => {

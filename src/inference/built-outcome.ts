@@ -29,12 +29,13 @@ const hasCounts = ({ input, output, total, cacheRead, cacheWrite, reasoning }: U
  * Freezes an answer whose parts hold nothing of the provider's own objects, and marks it: nobody has to check it again. Too large an
  * answer is left as it is, for the check to refuse.
  */
-export function markBuiltOutcome(outcome: ModelOutcome, argumentBytes: number): ModelOutcome {
+export function markBuiltOutcome(outcome: ModelOutcome, givenBytes: number): ModelOutcome {
   if (!outcome.ok) return outcome;
   const { response } = outcome;
-  if (measureParts(response) + argumentBytes > mostCanonicalBytes || !hasCounts(response.usage)) return outcome;
+  if (measureParts(response) + givenBytes > mostCanonicalBytes || !hasCounts(response.usage)) return outcome;
   for (const part of response.parts) Object.freeze(part);
-  Object.freeze(response.parts);
+  // Marked by themselves too: the message of the answer takes them as they are.
+  markCanonical(response.parts);
   Object.freeze(response.usage);
   markCanonical(response);
   return markCanonical(outcome, 'model-outcome');

@@ -8,7 +8,7 @@
 // A5. No arguments at all mean {} only if the answer is complete; if it was cut short they are text that is not JSON.
 import type { Failure } from '../errors/index.ts';
 import type { IdSource, JsonObject } from '../lib/index.ts';
-import { cleanText, systemIds, toCanonical } from '../lib/index.ts';
+import { cleanText, copyFrozen, isRecord, systemIds, toCanonical } from '../lib/index.ts';
 import type { Part, ReportedUsage, ToolCallPart, ToolResult, ToolResultPart } from '../messages/index.ts';
 import { toolResultPart, toUsage } from '../messages/index.ts';
 import type { ToolInput } from './answer-calls.ts';
@@ -54,6 +54,9 @@ export interface ResponseFacts {
 /** An object while its fields are written one by one: a spread for each that may be absent would cost every answer. */
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
+/** Most bytes that a UTF-16 code unit of a JSON text takes. */
+const bytesPerUnit = 3;
+
 type Facts = Mutable<Pick<ModelResponse, 'id' | 'modelId' | 'providerMetadata' | 'finishReason' | 'rawFinishReason'>>;
 
 /** Puts an answer together. Its methods may be called in any order; none of them throws. */
@@ -70,8 +73,8 @@ export class ResponseBuilder {
   #usage: ReportedUsage = {};
   #error: Failure | undefined;
   #finished = false;
-  /** Most bytes that the arguments of all calls take; infinite if the answer holds an object of the provider's. */
-  #argumentBytes = 0;
+  /** Most bytes that arguments and metadata take; infinite if the answer holds an object of the provider's. */
+  #givenBytes = 0;
   #outcome: ModelOutcome | undefined;
 
   constructor(options: ResponseBuilderOptions) {
@@ -218,7 +221,7 @@ export class ResponseBuilder {
   }
 
   get #calls(): AnswerCalls {
-    this.#madeCalls ??= new AnswerCalls(this.#options.ids ?? systemIds, (message) => this.warn(message));
+    this.#madeCalls ??= new AnswerCalls(this.#options.ids ?? systemIds, this);
     return this.#madeCalls;
   }
 
@@ -246,7 +249,7 @@ export class ResponseBuilder {
 
   #settle(aborted: boolean): ModelOutcome {
     const settled = settleAnswer(this.#toResponse(), { aborted, error: this.#error, finished: this.#finished });
-    return markBuiltOutcome(settled, this.#argumentBytes);
+    return markBuiltOutcome(settled, this.#givenBytes);
   }
 
   #withFacts(response: Mutable<ModelResponse>): ModelResponse {
@@ -265,7 +268,7 @@ export class ResponseBuilder {
 
   #addCall(call: ToolCallPart, given: unknown): void {
     this.#drafts.push(call);
-    if (given !== undefined) this.#argumentBytes += typeof given === 'string' ? measureJsonText(given) : Infinity;
+    if (given !== undefined) this.#givenBytes += typeof given === 'string' ? measureJsonText(given) : Infinity;
     const isBare = given === undefined || (typeof given === 'string' && given.trim() === '');
     if (isBare && call.providerExecuted !== true) (this.#bareCalls ??= new Set()).add(call);
   }
@@ -294,13 +297,20 @@ export class ResponseBuilder {
     if (id !== '') this.#emit({ type: 'tool-input', toolCallId: id, toolName: name, text });
   }
 
+  /** Copies metadata: the provider's object stays its own, and the answer can be frozen. */
   #toMetadata(value: JsonObject | undefined): JsonObject | undefined {
-    return value === undefined ? undefined : this.#toStored(value);
+    const metadata = value === undefined ? undefined : copyFrozen(this.#toCanonical(value));
+    if (metadata !== undefined) this.#givenBytes += isRecord(metadata) ? bytesPerUnit * JSON.stringify(metadata).length : Infinity;
+    return metadata;
   }
 
-  #toStored<Value extends JsonObject | Part>(value: Value): Value | undefined {
+  #toStored<Value extends Part>(value: Value): Value | undefined {
+    this.#givenBytes = Infinity;
+    return this.#toCanonical(value);
+  }
+
+  #toCanonical<Value extends JsonObject | Part>(value: Value): Value | undefined {
     const canonical = toCanonical(value, limits);
-    this.#argumentBytes = Infinity;
     // Holds: the canonical form of a value has the same fields.
     if (canonical.ok) return canonical.value as Value;
     this.warn(`Something that came with the answer could not be kept: ${canonical.path} ${canonical.problem}.`);

@@ -233,6 +233,7 @@ describe('A6: earlier items are read on demand', () => {
       'g',
       ['f', 'g'],
     ]);
+    expect(longer.slice(3, -1)).toEqual(['d', 'e', 'f']);
     expect(read).not.toHaveBeenCalled();
     expect([longer.toArray(), list.toArray(), longer.at(0)]).toEqual([['a', 'b', 'c', 'd', 'e', 'f', 'g'], ['a', 'b', 'c', 'd', 'e'], 'a']);
     expect(read).toHaveBeenCalledTimes(1);
@@ -278,4 +279,18 @@ test('a list counts the items that stand in it from a place on, and none behind 
   const list = AppendOnlyList.from([1, 2, 3]);
   list.append(4);
   expect([list.countSame([2, 3, 4], 1), list.countSame([1, 9, 3], 0), list.countSame([], 0), list.countSame([1], 3)]).toEqual([2, 1, 0, 0]);
+});
+
+test('a slice of any version is that of an array with its items', () => {
+  const index = fc.option(fc.oneof(fc.integer({ min: -8, max: 8 }), fc.constantFrom(-0.5, 1.5, Number.NaN, Infinity, -Infinity)), {
+    nil: undefined,
+  });
+  fc.assert(
+    fc.property(fc.array(fc.nat(), { maxLength: 5 }), fc.array(fc.nat(), { maxLength: 3 }), index, index, (items, later, start, end) => {
+      const list = AppendOnlyList.from(items);
+      const longer = list.appendAll(later);
+      expect(list.slice(start, end)).toEqual(items.slice(start, end));
+      expect(longer.slice(start, end)).toEqual([...items, ...later].slice(start, end));
+    }),
+  );
 });

@@ -141,8 +141,10 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
   }
 
   /** A new array of the items from `start` to before `end`; negative counts from the end. */
-  slice(start?: number, end?: number): Item[] {
-    return this.#view().slice(start, end);
+  slice(start = 0, end: number = this.length): Item[] {
+    const first = this.#toPlace(start);
+    // Not of a copy: the backing array may be long, and a slice is often short.
+    return this.#readFrom(first).slice(first, this.#toPlace(end));
   }
 
   /** The items as a frozen array. */
@@ -165,6 +167,12 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
   #readFrom(place: number): Item[] {
     if (this.#unread !== undefined && place < this.#unread.count) this.#unread.readInto(this.#backing);
     return this.#backing;
+  }
+
+  /** The place that an index stands for; negative counts from the end. */
+  #toPlace(index: number): number {
+    const whole = Math.trunc(index) || 0;
+    return whole < 0 ? Math.max(0, this.length + whole) : Math.min(whole, this.length);
   }
 
   /** The items, to be read at once: the array may grow. */

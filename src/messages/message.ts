@@ -1,5 +1,5 @@
 import type { IdSource, Json, JsonObject } from '../lib/index.ts';
-import { cleanText, DamagedDataError, toFrozen, readObject, systemIds } from '../lib/index.ts';
+import { cleanText, DamagedDataError, getKnownForm, toFrozen, readObject, systemIds } from '../lib/index.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
 import type { Part } from './parts.ts';
@@ -44,7 +44,9 @@ function toParts(content: MessageContent): readonly Part[] {
 
 // What was said stays said, whoever gets a message into their hands.
 function freezeParts(parts: readonly Part[]): readonly Part[] {
-  return Object.freeze(parts.map(toFrozen));
+  // Those of an answer that was put together here are clean and frozen all the way down. Few others are frozen as a list.
+  const isKnown = Object.isFrozen(parts) && getKnownForm(parts) !== undefined;
+  return isKnown ? parts : Object.freeze(parts.map(toFrozen));
 }
 
 /** Fields of a message whose id and parts are frozen and can be stored as they are: they are not looked at again. */

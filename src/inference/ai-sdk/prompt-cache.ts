@@ -1,3 +1,9 @@
+// The prompts of one model
+// Owns:     what was converted for each conversation before, and how long it is kept.
+// Does not: know who drives a conversation. It is known by its messages.
+// K1. While a model calls tools, its conversation is kept for as long as its messages are: it continues.
+// K2. After any other answer it may be over, and an idle one would hold its messages twice. Only the last of these is kept.
+// K3. No WeakRef is made: an engine keeps what it refers to until the event loop turns, and many conversations may end before that.
 import type { Message, Messages } from '../../messages/index.ts';
 import type { Conversation } from '../index.ts';
 import type { PromptMessage } from './prompt.ts';
@@ -6,24 +12,18 @@ import { countInstructions, PromptWriter } from './prompt-writer.ts';
 import type { Reader } from './to-file-part.ts';
 
 interface Entry {
-  readonly writer: WeakRef<PromptWriter>;
-  /** Keeps the writer in memory; undefined while nobody is expected to continue the conversation soon. */
-  kept: PromptWriter | undefined;
+  /** First message after the instructions. */
+  readonly first: Message;
+  readonly writer: PromptWriter;
 }
 
-const getWriter = ({ kept, writer }: Entry): PromptWriter | undefined => kept ?? writer.deref();
-
-/** Conversations with the same first message among which those that may be over are still looked for. */
-const mostEntries = 32;
-
-/**
- * The prompts of one model, each with what was converted for its conversation before. A conversation is known by its messages, so
- * it does not matter who drives it, and what is kept for it is dropped with its messages.
- */
+/** The prompts of one model, each with what was converted for its conversation before. */
 export class PromptCache {
   readonly #reader: Reader;
   /** By the first message after the instructions. A run that is begun again has the same; so have branches of one conversation. */
   readonly #entries = new WeakMap<Message, Entry[]>();
+  /** The last conversation that may be over. */
+  #resting: Entry | undefined;
 
   constructor(reader: Reader) {
     this.#reader = reader;
@@ -32,15 +32,17 @@ export class PromptCache {
   /** Writes the prompt of a conversation, and reports what was left out. */
   write(conversation: Conversation, reporter: Reporter): readonly PromptMessage[] {
     const entry = this.#find(conversation.messages);
-    const writer = (entry && getWriter(entry)) ?? this.#add(conversation.messages);
-    if (entry !== undefined) entry.kept = writer;
+    if (entry !== undefined && entry === this.#resting) this.#resting = undefined;
+    const writer = entry?.writer ?? this.#add(conversation.messages);
     return writer.write(conversation, reporter);
   }
 
-  /** Lets go of what was converted if memory is needed: the conversation may be over, and idle ones would hold it twice. */
+  /** Notes that a conversation may be over. */
   release({ messages }: Conversation): void {
     const entry = this.#find(messages);
-    if (entry !== undefined) entry.kept = undefined;
+    if (entry === undefined || entry === this.#resting) return;
+    if (this.#resting !== undefined) this.#drop(this.#resting);
+    this.#resting = entry;
   }
 
   #find(messages: Messages): Entry | undefined {
@@ -49,9 +51,9 @@ export class PromptCache {
     const entries = first && this.#entries.get(first);
     if (entries === undefined) return undefined;
     return (
-      entries.findLast((entry) => getWriter(entry)?.isContinuedBy(messages, instructions)) ??
+      entries.findLast(({ writer }) => writer.isContinuedBy(messages, instructions)) ??
       // Changed in the middle, or taken up again at an earlier step. Others that only begin alike keep what they have.
-      entries.findLast((entry) => getWriter(entry)?.hasMostIn(messages, instructions))
+      entries.findLast(({ writer }) => writer.hasMostIn(messages, instructions))
     );
   }
 
@@ -59,10 +61,15 @@ export class PromptCache {
     const writer = new PromptWriter(this.#reader);
     const first = messages.at(countInstructions(messages));
     if (first === undefined) return writer;
-    const entries = this.#entries.get(first) ?? [];
-    const current = entries.length < mostEntries ? entries : entries.filter(({ kept }) => kept !== undefined);
-    current.push({ writer: new WeakRef(writer), kept: writer });
-    this.#entries.set(first, current);
+    const entries = this.#entries.get(first);
+    if (entries === undefined) this.#entries.set(first, [{ first, writer }]);
+    else entries.push({ first, writer });
     return writer;
+  }
+
+  #drop(dropped: Entry): void {
+    const others = this.#entries.get(dropped.first)?.filter((entry) => entry !== dropped) ?? [];
+    if (others.length > 0) this.#entries.set(dropped.first, others);
+    else this.#entries.delete(dropped.first);
   }
 }

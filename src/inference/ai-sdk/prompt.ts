@@ -24,9 +24,9 @@ export function withOptions<Value extends object>(
 }
 
 /** Freezes a part of a prompt. Returns true if it holds a URL: a URL can be changed even then. */
-export function freezePart(value: unknown): boolean {
+export function freezePart(value: object): boolean {
   // Data of a message is frozen already, and holds no URL.
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return false;
+  if (Object.isFrozen(value)) return false;
   if (value instanceof URL) return true;
   // Holds: any object may be asked for fields by name.
   const hasUrl = Array.isArray(value) ? freezeItems(value) : freezeFields(value as Readonly<Record<string, unknown>>);
@@ -34,15 +34,21 @@ export function freezePart(value: unknown): boolean {
   return hasUrl;
 }
 
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 function freezeItems(items: readonly unknown[]): boolean {
   let hasUrl = false;
-  for (const item of items) if (freezePart(item)) hasUrl = true;
+  for (const item of items) if (isObject(item) && freezePart(item)) hasUrl = true;
   return hasUrl;
 }
 
 function freezeFields(fields: Readonly<Record<string, unknown>>): boolean {
   let hasUrl = false;
-  for (const key in fields) if (Object.hasOwn(fields, key) && freezePart(fields[key])) hasUrl = true;
+  for (const key in fields) {
+    const field = fields[key];
+    // Most fields are text.
+    if (isObject(field) && Object.hasOwn(fields, key) && freezePart(field)) hasUrl = true;
+  }
   return hasUrl;
 }
 

@@ -112,7 +112,7 @@ describe('the prompts of a growing conversation', () => {
   });
 
   it('are kept apart for conversations that begin with the same message', async () => {
-    const { send } = openModel();
+    const { send } = openModel({ answersWith: 'call' });
     const begin = Message.user('Go.');
     const [left, right] = [
       [begin, ...step(1), ...step(2)],
@@ -134,6 +134,19 @@ describe('the prompts of a growing conversation', () => {
       const after = await send([...conversation, ...step(200)]);
       for (const place of [0, 1, 2, 3]) expect(after.prompt[place]).toBe(before[index]?.prompt[place]);
     }
+  });
+
+  it('are kept for the conversation that was answered last, and dropped for others that may be over', async () => {
+    const { send } = openModel();
+    const [first, second] = [
+      [Message.user('Go.'), ...step(1)],
+      [Message.user('Go.'), ...step(2)],
+    ];
+    const before = { first: await send(first), second: await send(second) };
+    const after = { second: await send([...second, ...step(3)]), first: await send([...first, ...step(4)]) };
+    expect(after.second.prompt[1]).toBe(before.second.prompt[1]);
+    expect(after.first.prompt[1]).not.toBe(before.first.prompt[1]);
+    expect(after.first.prompt[1]).toEqual(before.first.prompt[1]);
   });
 
   it('report what was left out with every request', async () => {

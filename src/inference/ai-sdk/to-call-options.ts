@@ -18,9 +18,7 @@ export class ToolCache {
   readonly #converted = new WeakMap<OfferedTool, OfferedForm>();
 
   convert(tools: readonly OfferedTool[]): readonly OfferedForm[] {
-    const forms: OfferedForm[] = [];
-    for (const tool of tools) forms.push(this.#converted.get(tool) ?? this.#add(tool));
-    return forms;
+    return tools.map((tool) => this.#converted.get(tool) ?? this.#add(tool));
   }
 
   #add(tool: OfferedTool): OfferedForm {
