@@ -1,7 +1,8 @@
 // One session during one turn on a worker.
 // Owns:     loading the session, applying mails, and deciding when the turn is over.
 // Does not: know Restate: the handler of the turn records its writes.
-// N1. Mails are applied in order, each once; a mail that cannot be applied is answered with the error.
+// N1. Mails are applied in order, each once. A mail that cannot be applied is answered with the error; if only this worker cannot apply it,
+//     it is kept for another one, and so are those behind it.
 // N2. A turn ends at a boundary: no step is open, and another turn does the remaining work.
 // N3. Once the attempt is over, it starts and writes nothing more.
 import { notifyListener, reportToConsole } from '../../events/index.ts';
@@ -64,6 +65,8 @@ export class SessionTurn {
   #wake = (): void => undefined;
   #isRepeated: boolean;
   #isUnreadable = false;
+  #keepsMails = false;
+  #hasRefusedDue = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -119,9 +122,16 @@ export class SessionTurn {
     return this.#options.image.header?.isOpen === true;
   }
 
-  /** True if this worker cannot read the session: another one may, with another build of its agents. */
-  get isUnreadable(): boolean {
-    return this.#isUnreadable;
+  /** True if this worker could not do all the work: another one may, with another build of its agents, or this one later. */
+  get hasFailed(): boolean {
+    const { isOpen = false, wakeAt = Infinity } = this.#options.image.header ?? {};
+    const isDue = wakeAt <= this.#options.services.clock.now();
+    return this.#keepsMails || (this.#isUnreadable && (isOpen || isDue)) || (this.#hasRefusedDue && isDue && !isOpen);
+  }
+
+  /** True if mails were left for another worker. */
+  get keepsMails(): boolean {
+    return this.#keepsMails;
   }
 
   /** Settles when the session rests, or was left. */
@@ -184,13 +194,18 @@ export class SessionTurn {
 
   /** Runs the actions that are due: expires approvals, retries providers. */
   async #applyDue(): Promise<void> {
-    const { services } = this.#options;
+    const { services, image } = this.#options;
     const session = this.#session;
     if (session === undefined || !session.log.journal.isEmpty) return;
-    for (const { request, by } of await findDueActions(session, services.approvals, services.clock.now()))
-      await session
-        .act(request, { by, until: 'accepted' })
-        .catch((error: unknown) => services.report(error, `the waits of session ${session.id}`));
+    const now = services.clock.now();
+    const due = await findDueActions(session, services.approvals, now);
+    // Stored by a worker with other rules: here it is due at another time, or never.
+    if (due.length === 0 && !session.log.isOpen && (image.header?.wakeAt ?? Infinity) <= now) await session.touch();
+    for (const { request, by } of due)
+      await session.act(request, { by, until: 'accepted' }).catch((error: unknown) => {
+        this.#hasRefusedDue = true;
+        services.report(error, `the waits of session ${session.id}`);
+      });
   }
 
   async #applyMails(): Promise<void> {
@@ -209,15 +224,29 @@ export class SessionTurn {
     const refuse = async (error: unknown): Promise<void> => {
       // It is applied in a turn of its own.
       if (hasCode(error, 'runtime-closed', 'store-fenced') || this.#closing.signal.aborted) return;
+      if (this.#isForOthers(error)) return this.#keepMails(error);
       await answer(JSON.stringify(toWire(error)));
     };
     try {
       const opened = readMailBody(mail.body);
+      if (this.#keepsMails && opened.request.type !== 'delete') return;
       if (opened.request.type === 'erase') this.#startErasure(mail, opened, { answer, refuse });
       else if (!(await this.#tryToApply(mail, opened))) await answer();
     } catch (error) {
       await refuse(error);
     }
+  }
+
+  /** True if another worker may be able to do what failed here: one with another build of the agents. */
+  #isForOthers(error: unknown): boolean {
+    const { onVersionChange } = this.#options.services.options;
+    return hasCode(error, 'unknown-agent', 'newer-schema', ...(onVersionChange === 'pin' ? ['agent-changed'] : []));
+  }
+
+  #keepMails(error: unknown): void {
+    const { services, sessionId } = this.#options;
+    this.#keepsMails = true;
+    services.report(error, `the actions of session ${sessionId}, which are kept for a worker that can apply them`);
   }
 
   /** Returns true if the mail was taken with the write that applied it. */

@@ -8,14 +8,7 @@ import { cutBySize, measureChange } from './change-size.ts';
 import { SessionTooLargeError } from './session-too-large-error.ts';
 import type { TurnChange } from './protocol.ts';
 import { mergeChanges } from './session-image.ts';
-
-/** The end of a turn. */
-export interface TurnEnd {
-  /** True if another turn has to continue at once. */
-  readonly goesOn: boolean;
-  /** Delay until the session has to be checked again, and the time from which it was computed. */
-  readonly wake?: { readonly inMs: number; readonly at: number };
-}
+import type { TurnEnd } from './turn-end.ts';
 
 /** Changes that an attempt recorded together. */
 export interface TurnRow {
