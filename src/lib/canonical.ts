@@ -5,6 +5,7 @@
 // V2. JSON.parse(JSON.stringify(v)) equals v for every canonical v.
 // V3. What cannot be kept without losing meaning is refused with its path; what JSON would quietly change is changed here, once.
 import { cleanText } from './clean-text.ts';
+import { countBytes } from './count-bytes.ts';
 import type { Json, JsonObject } from './json.ts';
 import { isKnownCanonical } from './known-canonical.ts';
 import { setOwn } from './json.ts';
@@ -275,7 +276,7 @@ function isCanonical(value: unknown, maxDepth: number, maxBytes: number): value 
   }
 }
 
-const countBytes = (value: Json): number => new TextEncoder().encode(JSON.stringify(value)).length;
+const measureJson = (value: Json): number => countBytes(JSON.stringify(value));
 
 const createWalk = ({ maxDepth, maxBytes }: Required<CanonicalLimits>): Walk => ({
   maxDepth,
@@ -298,7 +299,7 @@ function describeSize(value: unknown, { maxDepth, maxBytes }: Required<Canonical
     valuesLeft: mostMeasured.values,
   });
   const isMeasured = whole !== refused && whole !== dropped;
-  const size = isMeasured ? String(countBytes(whole)) : `more than ${maxBytes}`;
+  const size = isMeasured ? String(measureJson(whole)) : `more than ${maxBytes}`;
   return `takes ${size} bytes as JSON, and at most ${maxBytes} can be stored`;
 }
 
@@ -318,6 +319,6 @@ export function toCanonical(
   const converted = walkThrough(value, walk);
   if (converted === refused && !walk.isTooLarge) return { ok: false, path: walk.trail.reduce(childPath, ''), problem: walk.problem };
   const canonical = converted === dropped ? null : converted;
-  if (canonical !== refused && (walk.atMost <= maxBytes || countBytes(canonical) <= maxBytes)) return { ok: true, value: canonical };
+  if (canonical !== refused && (walk.atMost <= maxBytes || measureJson(canonical) <= maxBytes)) return { ok: true, value: canonical };
   return { ok: false, path: '', problem: describeSize(value, limits), isTooLarge: true };
 }

@@ -37,11 +37,11 @@ export interface KeptChange {
 /** A mail is given to a session soon after it was posted, or with its own turn right after: older numbers need not be known. */
 const maxTaken = 500;
 
-/** Characters up to which entries of several turns share a chunk. */
+/** Bytes up to which entries of several turns share a chunk. */
 const chunkSize = 64 * 1024;
 
-/** Characters from which on entries, or changes to report, are cut into several: a server takes 32 MiB, and a character has up to three bytes. */
-const maxPart = 4 * 1024 * 1024;
+/** Bytes from which on entries, or changes to report, are cut into several: a server takes 32 MiB, and quotes in a text take two bytes. */
+const maxPart = 8 * 1024 * 1024;
 
 export class SessionImage {
   head: number;

@@ -38,8 +38,8 @@ interface TurnOptions {
   readonly sessionId: string;
   readonly image: SessionImage;
   readonly store: SessionStore;
-  /** Size of the largest snapshot that the store takes. */
-  readonly maxSnapshotSize: number;
+  /** Bytes of the largest snapshot that the store takes. */
+  readonly maxSnapshotBytes: number;
   /** True if an earlier attempt at this turn ended without its end. */
   readonly isRepeated: boolean;
   readonly services: TurnServices;
@@ -70,9 +70,9 @@ export class SessionTurn {
 
   constructor(options: TurnOptions) {
     this.#options = options;
-    const { services, store, maxSnapshotSize } = options;
+    const { services, store, maxSnapshotBytes } = options;
     this.#isRepeated = options.isRepeated;
-    this.#claimed = { store, epoch: 0, clock: services.clock, approvals: services.approvals, maxSnapshotSize };
+    this.#claimed = { store, epoch: 0, clock: services.clock, approvals: services.approvals, maxSnapshotBytes };
     this.#services = {
       options: services.options,
       agents: services.agents,

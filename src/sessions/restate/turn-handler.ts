@@ -163,7 +163,7 @@ function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWri
     image,
     store: createTurnStore(access),
     // Whatever else stands in its entry is small.
-    maxSnapshotSize: host.maxRowBytes * 0.9,
+    maxSnapshotBytes: host.maxRowBytes * 0.9,
     isRepeated,
     services: host.services,
     onFailed: (error) => writer.fail(error),

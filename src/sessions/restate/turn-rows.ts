@@ -24,6 +24,7 @@ export interface TurnRow {
 /** A change that is not safe yet. */
 interface PendingChange {
   readonly change: TurnChange;
+  readonly bytes: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -64,7 +65,7 @@ export class TurnWriter {
       const bytes = measureChange(change);
       if (this.#failure !== undefined) reject(this.#failure.error);
       else if (bytes > this.#maxBytes) reject(new SessionTooLargeError(bytes, this.#maxBytes));
-      else this.#pending.push({ change, resolve, reject });
+      else this.#pending.push({ change, bytes, resolve, reject });
       this.#wake();
     });
   }
@@ -97,7 +98,7 @@ export class TurnWriter {
 
   /** Takes the changes to record in the next row. */
   take(): NextRow {
-    const [part = []] = cutBySize(this.#pending, this.#maxBytes, ({ change }) => measureChange(change));
+    const [part = []] = cutBySize(this.#pending, this.#maxBytes, ({ bytes }) => bytes);
     const taken = this.#pending.splice(0, part.length);
     return {
       changes: mergeChanges(taken.map(({ change }) => change)),
