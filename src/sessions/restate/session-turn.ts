@@ -224,7 +224,10 @@ export class SessionTurn {
     const refuse = async (error: unknown): Promise<void> => {
       // It is applied in a turn of its own.
       if (hasCode(error, 'runtime-closed', 'store-fenced') || this.#closing.signal.aborted) return;
-      if (this.#isForOthers(error)) return this.#keepMails(error);
+      if (this.#isForOthers(error)) {
+        this.#keepMails(error);
+        return;
+      }
       await answer(JSON.stringify(toWire(error)));
     };
     try {

@@ -7,7 +7,7 @@ import { planEnd, planSkip } from './turn-end.ts';
 const toHeader = (more: Partial<SessionHeader> = {}): SessionHeader => ({
   id: 'one',
   agentName: 'desk',
-  tags: {},
+  tags: [],
   status: 'waiting',
   isOpen: false,
   createdAt: 0,
