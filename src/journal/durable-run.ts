@@ -8,7 +8,7 @@
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent } from '../events/index.ts';
 import type { IdSource, JsonObject } from '../lib/index.ts';
-import { cleanText, describeValue, InvalidArgumentError, omitUndefined, systemClock } from '../lib/index.ts';
+import { aborted, cleanText, describeValue, InvalidArgumentError, omitUndefined, systemClock, untilAborted } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
 import type { Between, Commit, Orchestrator, RunState } from '../step-by-step/index.ts';
@@ -156,7 +156,14 @@ export class DurableRun {
     if ('commit' in row) {
       const { commit: change, events, note } = row;
       await this.#options.onCommit?.({ state: this.#getState(), change, events, note, isReplayed });
-    } else if ('sleepMs' in row) await this.#options.engine.sleep(row.sleepMs);
+    } else if ('sleepMs' in row) await this.#sleep(row.sleepMs);
+  }
+
+  /** Sleeps in the engine. An attempt that is over does not wait for the end of it. */
+  async #sleep(ms: number): Promise<void> {
+    const { engine, executionId } = this.#options;
+    const slept = await untilAborted(engine.sleep(ms), engine.ended);
+    if (slept === aborted) throw new AttemptReplacedError(executionId, engine.ended?.reason);
   }
 
   #getState(): RunState {
