@@ -259,14 +259,12 @@ export class SessionTurn {
     const { services } = this.#options;
     switch (request.type) {
       case 'create':
-        await this.#create(mail, opened, async () => createNewLog({ ...request.session, id: sessionId }, by, services));
-        return false;
+        return this.#create(mail, opened, async () => createNewLog({ ...request.session, id: sessionId }, by, services));
       case 'fork':
-        await this.#create(mail, opened, async () => {
+        return this.#create(mail, opened, async () => {
           const source = await this.#options.readSource(request.from.sessionId);
           return createForkLog(request.from, source, { session: { ...request.session, id: sessionId }, by, ...services });
         });
-        return false;
       case 'delete':
         await this.#delete(mail);
         return true;
@@ -278,19 +276,20 @@ export class SessionTurn {
     }
   }
 
-  /** Creates the session. A repeated request creates nothing. */
-  async #create({ requestId, sessionId, num }: Mail, opened: MailedAction, make: () => Promise<NewLog>): Promise<void> {
+  /** Creates the session; its first entry takes the mail. Returns false if an earlier request has created it. */
+  async #create({ requestId, sessionId, num }: Mail, opened: MailedAction, make: () => Promise<NewLog>): Promise<boolean> {
     const { image } = this.#options;
     if (image.deletedAt !== undefined) throw new SessionDeletedError(sessionId, image.deletedAt);
     if (image.header === undefined) {
       const log = await SessionLog.create(this.#claimed, await make(), { requestId, mail: num });
       this.#session = new LiveSession(log, this.#services);
-      return;
+      return true;
     }
     const entry = image.entries.find((each) => each.requestId === requestId);
     const creation = entry && readBody(entry.body).action;
     if (creation === undefined) throw new SessionConflictError(sessionId, { expected: 0, found: image.head });
     if (!isCreatedBy(opened, (await this.#load()).log.facts, creation)) throw new RequestReusedError(requestId);
+    return false;
   }
 
   async #delete({ sessionId, num }: Mail): Promise<void> {
