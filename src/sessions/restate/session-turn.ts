@@ -66,6 +66,7 @@ export class SessionTurn {
   #isRepeated: boolean;
   #isUnreadable = false;
   #keepsMails = false;
+  #leavesMails = false;
   #hasRefusedDue = false;
 
   constructor(options: TurnOptions) {
@@ -129,9 +130,14 @@ export class SessionTurn {
     return this.#keepsMails || (this.#isUnreadable && (isOpen || isDue)) || (this.#hasRefusedDue && isDue && !isOpen);
   }
 
-  /** True if mails were left for another worker. */
+  /** True if mails were left that this worker cannot apply. */
   get keepsMails(): boolean {
     return this.#keepsMails;
+  }
+
+  /** True if mails were left because the turn had to end. */
+  get leavesMails(): boolean {
+    return this.#leavesMails || this.#mails.length > 0;
   }
 
   /** Settles when the session rests, or was left. */
@@ -222,8 +228,10 @@ export class SessionTurn {
     const answer = (reply?: string): Promise<void> =>
       this.#claimed.store.answerMail({ epoch: 0, num, ...(reply !== undefined && { reply }) });
     const refuse = async (error: unknown): Promise<void> => {
-      // It is applied in a turn of its own.
-      if (hasCode(error, 'runtime-closed', 'store-fenced') || this.#closing.signal.aborted) return;
+      if (hasCode(error, 'runtime-closed', 'store-fenced') || this.#closing.signal.aborted) {
+        this.#leavesMails = true;
+        return;
+      }
       if (this.#isForOthers(error)) {
         this.#keepMails(error);
         return;
@@ -249,7 +257,8 @@ export class SessionTurn {
   #keepMails(error: unknown): void {
     const { services, sessionId } = this.#options;
     this.#keepsMails = true;
-    services.report(error, `the actions of session ${sessionId}, which are kept for a worker that can apply them`);
+    // That the session cannot be read was reported already.
+    if (!this.#isUnreadable) services.report(error, `the actions of session ${sessionId}, which are kept for a worker that can apply them`);
   }
 
   /** Returns true if the mail was taken with the write that applied it. */

@@ -59,8 +59,15 @@ describe('the end of a turn', () => {
 
   test('keeps in mind that mails wait for another worker if a turn has nothing to do', () => {
     const image = toImage(9000, { failedTurns: 3, keepsMails: true });
-    expect(planSkip(image, { now: 2000, input: {} }, 0)).toStrictEqual({ goesOn: false, failedTurns: 3, keepsMails: true });
+    expect(planSkip(image, { now: 2000, input: { wakeAt: 1000 } }, 0)).toStrictEqual({ goesOn: false, failedTurns: 3, keepsMails: true });
     expect(planSkip(image, { now: 9000, input: { wakeAt: 9000 } }, 0)).toBeUndefined();
+  });
+
+  test('gives mails that it had no time for to another worker at once', () => {
+    const image = toImage(undefined);
+    const end = planEnd(image, { now: 0, input: {}, leavesMails: true });
+    expect(end).toStrictEqual({ goesOn: true, keepsMails: true });
+    expect(planSkip({ ...image, keepsMails: true }, { now: 0, input: {} }, 0)).toBeUndefined();
   });
 
   test('moves to a fresh invocation after ten attempts', () => {

@@ -27,6 +27,8 @@ interface TurnFacts {
   /** True if this worker could not do the work: another one may, or this one later. */
   readonly hasFailed?: boolean;
   readonly keepsMails?: boolean;
+  /** True if mails were not applied because the turn had to end. */
+  readonly leavesMails?: boolean;
 }
 
 const firstRetryMs = 1000;
@@ -44,14 +46,17 @@ function isOver({ header, wakeAt, taken, keepsMails }: ImageFacts, turn: TurnFac
   const { mail } = turn.input;
   const isTaken = mail === undefined || taken.includes(mail.num);
   const isAwake = hasCome(wakeAt, turn) && (header?.wakeAt !== undefined || keepsMails);
-  return isTaken && header?.isOpen !== true && !isAwake;
+  const continues = mail === undefined && turn.input.wakeAt === undefined && keepsMails;
+  return isTaken && header?.isOpen !== true && !isAwake && !continues;
 }
 
 /** Computes what the end of a turn leaves to others. */
 export function planEnd(image: ImageFacts, turn: TurnFacts): TurnEnd {
   const { header, wakeAt } = image;
-  const { now, hasFailed = false, keepsMails = false } = turn;
+  const { now, hasFailed = false, keepsMails = false, leavesMails = false } = turn;
   const pendingAt = hasCome(wakeAt, turn) ? undefined : wakeAt;
+  // Another worker takes them at once.
+  if (leavesMails && !keepsMails) return { goesOn: true, keepsMails: true };
   if (hasFailed) {
     const failedTurns = pendingAt === undefined || image.failedTurns === 0 ? image.failedTurns + 1 : image.failedTurns;
     const at = now + toRetryMs(failedTurns);

@@ -213,8 +213,8 @@ class TurnPump {
 
   #planEnd(): TurnEnd {
     const { host, journal, input } = this.#parts;
-    const { hasFailed, keepsMails } = this.turn;
-    return planEnd(journal.image, { now: host.services.clock.now(), input, hasFailed, keepsMails });
+    const { hasFailed, keepsMails, leavesMails } = this.turn;
+    return planEnd(journal.image, { now: host.services.clock.now(), input, hasFailed, keepsMails, leavesMails });
   }
 
   /** Records the next row, if there is one. Returns true once the turn has ended. */

@@ -94,7 +94,7 @@ async function openWorld(prefix: string, agents: readonly Agent[]) {
   return { path, runtime, start, problems, calls, dispose };
 }
 
-test('a session that a build cannot read is tried once a second, and continues with a build that can', async () => {
+test('a session that a build cannot read is tried after a second, then less and less often, and continues with a build that can', async () => {
   let open = (): void => undefined;
   const gate = new Promise<string>((resolve) => (open = () => resolve('Worked.')));
   const [one, two] = ['one', 'two'].map((id) => createWorking(id, { run: () => gate })) as [Agent, Agent];
