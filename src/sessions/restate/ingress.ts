@@ -86,8 +86,8 @@ export function openIngress({ url, headers = {}, fetch: send = fetch }: IngressO
           return (await ask(address, body, signal)) as Answer;
         } catch (error) {
           if (signal?.aborted === true) throw error;
-          const isPassing = !SteplineError.is(error) || (error instanceof IngressError && error.isPassing);
-          if (!isPassing || systemClock.monotonic() > until)
+          const isRetryable = !SteplineError.is(error) || (error instanceof IngressError && error.isRetryable);
+          if (!isRetryable || systemClock.monotonic() > until)
             throw SteplineError.is(error)
               ? error
               : new IngressError(`${base}${toPath(address)}`, { problem: describeFailure(error) }, error);

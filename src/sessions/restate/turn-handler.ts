@@ -163,7 +163,7 @@ function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWri
     image,
     store: createTurnStore(access),
     // Whatever else stands in its entry is small.
-    maxSnapshotBytes: host.maxRowBytes * 0.9,
+    maxSnapshotBytes: host.maxRecordBytes * 0.9,
     isRepeated,
     services: host.services,
     onFailed: (error) => writer.fail(error),
@@ -187,7 +187,7 @@ class TurnPump {
   constructor(parts: TurnParts) {
     const { host, journal } = parts;
     this.#parts = parts;
-    this.#writer = new TurnWriter(host.maxRowBytes);
+    this.#writer = new TurnWriter(host.maxRecordBytes);
     this.#reports = new ReportTimer(host.services.clock, journal.image, () => host.turnCount);
     this.turn = openTurn(parts, this.#writer);
   }
@@ -239,7 +239,7 @@ class TurnPump {
     if (isReported) this.#reports.noteReport();
     else this.#reports.noteRow();
     this.#steps += countSteps(row);
-    if (this.#steps >= host.maxSteps) this.turn.leave();
+    if (this.#steps >= host.stepsPerInvocation) this.turn.leave();
     return false;
   }
 }

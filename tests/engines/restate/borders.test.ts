@@ -61,12 +61,12 @@ afterAll(async () => {
 
 interface Limits {
   readonly effect?: 'once' | 'pure';
-  readonly maxRowBytes?: number;
+  readonly maxRecordBytes?: number;
   /** @default 'x' */
   readonly letter?: string;
 }
 
-async function openSessions(prefix: string, bytes: number, { effect = 'once', maxRowBytes, letter = 'x' }: Limits = {}) {
+async function openSessions(prefix: string, bytes: number, { effect = 'once', maxRecordBytes, letter = 'x' }: Limits = {}) {
   if (server === undefined) throw new Error('There is no server.');
   const list = sqliteStore({ path: join(folder, `${prefix}.db`) });
   const [agents, ingress] = [[createFiller(bytes, effect, letter)], { url: server.ingress }];
@@ -79,7 +79,7 @@ async function openSessions(prefix: string, bytes: number, { effect = 'once', ma
     identityKeys,
     maxRecoveries: 1,
     onProblem: (error) => void problems.push(error),
-    ...(maxRowBytes !== undefined && { maxRowBytes }),
+    ...(maxRecordBytes !== undefined && { maxRecordBytes }),
   });
   const endpoint = await listen(worker.node);
   await server.register(endpoint.url);
@@ -127,7 +127,7 @@ describe('limits of sessions on Restate', () => {
   });
 
   test('rejects a result that is too large with session-too-large, and reports a once call as unknown', async () => {
-    const { runtime, problems, dispose } = await openSessions('OnceTooLarge', 20_000, { maxRowBytes: 15_000 });
+    const { runtime, problems, dispose } = await openSessions('OnceTooLarge', 20_000, { maxRecordBytes: 15_000 });
     const { id } = await runtime.create({}, { by });
     const { status, state } = await runtime.send(id, 'Go.', { by });
     const ends = state.steps.flatMap(({ executions }) => executions).map((call) => call.status);
@@ -137,7 +137,7 @@ describe('limits of sessions on Restate', () => {
   });
 
   test('counts the bytes of a result, not its characters', async () => {
-    const { runtime, problems, dispose } = await openSessions('Wide', 10_000, { maxRowBytes: 15_000, letter: '漢' });
+    const { runtime, problems, dispose } = await openSessions('Wide', 10_000, { maxRecordBytes: 15_000, letter: '漢' });
     const { id } = await runtime.create({}, { by });
     const { state } = await runtime.send(id, 'Go.', { by });
     const ends = state.steps.flatMap(({ executions }) => executions).map((call) => call.status);
@@ -147,7 +147,7 @@ describe('limits of sessions on Restate', () => {
   });
 
   test('waits for a person if the results of a step are too large every time', async () => {
-    const { runtime, problems, dispose } = await openSessions('TooLarge', 20_000, { effect: 'pure', maxRowBytes: 15_000 });
+    const { runtime, problems, dispose } = await openSessions('TooLarge', 20_000, { effect: 'pure', maxRecordBytes: 15_000 });
     const { id } = await runtime.create({}, { by });
     const { status, waitingFor } = await runtime.send(id, 'Go.', { by });
     expect([status, waitingFor.map(({ type }) => type)]).toStrictEqual(['waiting', ['person']]);
