@@ -9,7 +9,7 @@ const pins = JSON.parse(readFileSync(pinsFile, 'utf8')) as Record<string, Export
 
 // A name is easy to add later and hard to take back. Take one out before you raise these.
 const maxRootNames = 144;
-const maxNames = 618;
+const maxNames = 620;
 
 const compare = (names: readonly string[], pinned: readonly string[]) => ({
   added: names.filter((each) => !pinned.includes(each)),

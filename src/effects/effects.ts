@@ -22,11 +22,11 @@ export interface EffectFailure extends Failure {
 
 export type EffectResult<Value> = { readonly ok: true; readonly value: Value } | EffectFailure;
 
-/** An engine's answer to a sleep: leave the run as it is now, and enter it again in `wakeInMs`. */
+/** An engine's answer to a sleep: leave the run as it is now, and enter it again in `resumeAfterMs`. */
 export interface LeaveRequest {
   readonly ok: false;
   readonly kind: 'leave';
-  readonly wakeInMs: number;
+  readonly resumeAfterMs: number;
 }
 
 export type SleepResult = EffectResult<null> | LeaveRequest;

@@ -10,5 +10,5 @@ export interface DurableEngine {
   /** Sleeps in the engine: if the process ends during the sleep, the time that has passed still counts. */
   sleep(ms: number): Promise<void>;
   /** Aborts when this attempt is over and can record nothing more. Running calls are interrupted; another attempt continues. */
-  readonly ended?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
 }

@@ -46,7 +46,7 @@ export interface DurableOptions<State = RunState, Event extends BaseEvent = Base
   /** Returns a value to store with a commit instead of its events. @default the events are stored */
   readonly toNote?: ((commit: Commit<State>) => Json) | undefined;
   /** Maximum size of one recording, in bytes of JSON. @default 8 MiB */
-  readonly maxRowBytes?: number | undefined;
+  readonly maxRecordBytes?: number | undefined;
   /** @default the orchestrator's */
   readonly clock?: Clock | undefined;
 }
@@ -66,7 +66,7 @@ export interface UnfinishedResult<State = RunState> {
   /** Start of the wall clock. Pass it to the next invocation. */
   readonly wallStartedAt: number;
   /** Time to wait before the next invocation, if the run has to wait. */
-  readonly wakeInMs?: number;
+  readonly resumeAfterMs?: number;
 }
 
 /** Result of a run with limited work per invocation. */

@@ -8,7 +8,7 @@
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent } from '../events/index.ts';
 import type { IdSource, JsonObject } from '../lib/index.ts';
-import { cleanText, describeValue, InvalidArgumentError, omitUndefined, systemClock } from '../lib/index.ts';
+import { aborted, cleanText, describeValue, InvalidArgumentError, omitUndefined, systemClock, untilAborted } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
 import type { Between, Commit, Orchestrator, RunState } from '../step-by-step/index.ts';
@@ -43,14 +43,14 @@ export class DurableRun {
   /** State of the commit that is being recorded now. */
   #committed: RunState | undefined;
   #isLeft = false;
-  #wakeInMs: number | undefined;
+  #resumeAfterMs: number | undefined;
 
   constructor(agent: Orchestrator, options: DurableRunOptions) {
-    const { engine, executionId, maxRowBytes } = options;
+    const { engine, executionId, maxRecordBytes } = options;
     this.#agent = agent;
     this.#options = options;
     this.#rows = new FoldedRows(agent.states);
-    this.#list = new RowList(engine, { executionId, maxRowBytes, onRow: (row, isReplayed) => this.#addRow(row, isReplayed) });
+    this.#list = new RowList(engine, { executionId, maxRecordBytes, onRow: (row, isReplayed) => this.#addRow(row, isReplayed) });
     this.#ids = createDurableIds(executionId, () => this.#rows.state?.data.lastSeq ?? 0);
   }
 
@@ -75,13 +75,13 @@ export class DurableRun {
 
   async #continue(): Promise<void> {
     const journal = new Journal(this.#rows.effects, (rows) => this.#list.append(rows.map((effect) => ({ effect }))));
-    let wakeInMs = await this.#runSteps(journal);
-    while (wakeInMs !== undefined && this.#options.leavesToWait !== true) {
-      await this.#list.append([{ sleepMs: wakeInMs }]);
-      wakeInMs = await this.#runSteps(journal);
+    let resumeAfterMs = await this.#runSteps(journal);
+    while (resumeAfterMs !== undefined && this.#options.leavesToWait !== true) {
+      await this.#list.append([{ sleepMs: resumeAfterMs }]);
+      resumeAfterMs = await this.#runSteps(journal);
     }
-    const isUnfinished = this.#isLeft || wakeInMs !== undefined;
-    await this.#list.append([isUnfinished ? omitUndefined({ end: 'unfinished' as const, wakeInMs }) : { end: 'rest' }]);
+    const isUnfinished = this.#isLeft || resumeAfterMs !== undefined;
+    await this.#list.append([isUnfinished ? omitUndefined({ end: 'unfinished' as const, resumeAfterMs }) : { end: 'rest' }]);
   }
 
   /** Takes steps until the run ends, waits or reaches its bounds. Returns the time to sleep, if it stopped for a sleep. */
@@ -89,7 +89,7 @@ export class DurableRun {
     const { context, onEvent, onProblem, sessionId, stoppedBy, beforeEnd, onOutage, executionId, clock } = this.#options;
     const { engine, signal } = this.#options;
     const rows = this.#rows;
-    const ended = engine.ended;
+    const ended = engine.signal;
     const signals = [signal, ended].filter((each) => each !== undefined);
     ended?.addEventListener('abort', () => journal.shut(new AttemptReplacedError(executionId, ended.reason)), { once: true });
     await this.#agent.run(this.#getState(), {
@@ -110,9 +110,9 @@ export class DurableRun {
       between: (state, uncommitted) => this.#askBetween(state, uncommitted),
     });
     journal.check();
-    const wakeInMs = this.#wakeInMs;
-    this.#wakeInMs = undefined;
-    return wakeInMs;
+    const resumeAfterMs = this.#resumeAfterMs;
+    this.#resumeAfterMs = undefined;
+    return resumeAfterMs;
   }
 
   #wrapEffects(journaled: Effects, direct: Effects): Effects {
@@ -123,8 +123,8 @@ export class DurableRun {
         const isOwn = options?.mayLeave !== true || ms <= longestOwnWaitMs || signal?.aborted === true;
         if (isOwn) return direct.sleep(key, ms, options);
         if (this.#rows.hasSlept) return { ok: true, value: null };
-        this.#wakeInMs = Math.ceil(ms);
-        return { ok: false, kind: 'leave', wakeInMs: this.#wakeInMs };
+        this.#resumeAfterMs = Math.ceil(ms);
+        return { ok: false, kind: 'leave', resumeAfterMs: this.#resumeAfterMs };
       },
     };
   }
@@ -156,7 +156,14 @@ export class DurableRun {
     if ('commit' in row) {
       const { commit: change, events, note } = row;
       await this.#options.onCommit?.({ state: this.#getState(), change, events, note, isReplayed });
-    } else if ('sleepMs' in row) await this.#options.engine.sleep(row.sleepMs);
+    } else if ('sleepMs' in row) await this.#sleep(row.sleepMs);
+  }
+
+  /** Sleeps in the engine. An attempt that is over does not wait for the end of it. */
+  async #sleep(ms: number): Promise<void> {
+    const { engine, executionId } = this.#options;
+    const slept = await untilAborted(engine.sleep(ms), engine.signal);
+    if (slept === aborted) throw new AttemptReplacedError(executionId, engine.signal?.reason);
   }
 
   #getState(): RunState {
@@ -168,7 +175,7 @@ export class DurableRun {
     const { end, startedAt = 0 } = this.#rows;
     const state = this.#getState();
     if (end?.end !== 'unfinished') return this.#agent.toResult(state);
-    const { wakeInMs } = end;
-    return omitUndefined({ status: 'unfinished' as const, state, wallStartedAt: startedAt, wakeInMs });
+    const { resumeAfterMs } = end;
+    return omitUndefined({ status: 'unfinished' as const, state, wallStartedAt: startedAt, resumeAfterMs });
   }
 }

@@ -38,7 +38,7 @@ interface SleepRow {
 export interface EndRow {
   readonly end: 'rest' | 'unfinished';
   /** Time to wait before it continues. */
-  readonly wakeInMs?: number;
+  readonly resumeAfterMs?: number;
 }
 
 /** One row in the journal of an execution. */

@@ -14,7 +14,7 @@ import { readRows } from './journal-row.ts';
 import { UnrecordableRowError } from './unrecordable-row-error.ts';
 
 /** Maximum size of one recording, in bytes of JSON. Restate accepts 32 MiB. */
-const defaultMaxRowBytes = 8 * 1024 * 1024;
+const defaultMaxRecordBytes = 8 * 1024 * 1024;
 
 /** Maximum depth of a row: values of 64 levels are nested inside messages, steps and states. */
 const maxDepth = 512;
@@ -24,7 +24,7 @@ export interface RowListOptions {
   /** Receives each row in order, before the next one is recorded. */
   readonly onRow: (row: JournalRow, isReplayed: boolean) => Promise<void>;
   /** @default 8 MiB */
-  readonly maxRowBytes?: number | undefined;
+  readonly maxRecordBytes?: number | undefined;
 }
 
 export class RowList {
@@ -113,13 +113,13 @@ export class RowList {
   }
 
   get #maxBytes(): number {
-    return this.#options.maxRowBytes ?? defaultMaxRowBytes;
+    return this.#options.maxRecordBytes ?? defaultMaxRecordBytes;
   }
 
   async #call(make: () => Json): Promise<Json> {
-    const { ended } = this.#engine;
-    const recorded = await untilAborted(this.#engine.record(make), ended);
-    if (recorded === aborted) throw new AttemptReplacedError(this.#options.executionId, ended?.reason);
+    const { signal } = this.#engine;
+    const recorded = await untilAborted(this.#engine.record(make), signal);
+    if (recorded === aborted) throw new AttemptReplacedError(this.#options.executionId, signal?.reason);
     return recorded;
   }
 }

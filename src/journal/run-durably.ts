@@ -6,7 +6,7 @@ import type { DurableRunOptions } from './durable-run.ts';
 import { DurableRun } from './durable-run.ts';
 
 const knownOptions = [
-  ...['engine', 'executionId', 'context', 'signal', 'onEvent', 'onCommit', 'toNote', 'maxRowBytes', 'maxSteps', 'leavesToWait', 'clock'],
+  ...['engine', 'executionId', 'context', 'signal', 'onEvent', 'onCommit', 'toNote', 'maxRecordBytes', 'maxSteps', 'leavesToWait', 'clock'],
   ...['between', 'beforeEnd', 'onOutage', 'onProblem', 'sessionId', 'stoppedBy', 'wallStartedAt'],
 ];
 

@@ -7,6 +7,7 @@
 import { isCanonical } from './canonical-check.ts';
 import { createWalk, dropped, refused, walkThrough } from './canonical-walk.ts';
 import { copyFrozen } from './copy-frozen.ts';
+import { countBytes } from './count-bytes.ts';
 import { copyPlain } from './frozen-copy.ts';
 import type { Json } from './json.ts';
 import { childPath } from './json-path.ts';
@@ -25,7 +26,7 @@ export type CanonicalResult =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly path: string; readonly problem: string; readonly isTooLarge?: true };
 
-const countBytes = (value: Json): number => new TextEncoder().encode(JSON.stringify(value)).length;
+const measureJson = (value: Json): number => countBytes(JSON.stringify(value));
 
 // Measuring has an end too: a value may be almost endless.
 const mostMeasured = { bytes: 100, values: 500_000 };
@@ -36,7 +37,7 @@ function describeSize(value: unknown, { maxDepth, maxBytes }: Required<Canonical
     valuesLeft: mostMeasured.values,
   });
   const isMeasured = whole !== refused && whole !== dropped;
-  const size = isMeasured ? String(countBytes(whole)) : `more than ${maxBytes}`;
+  const size = isMeasured ? String(measureJson(whole)) : `more than ${maxBytes}`;
   return `takes ${size} bytes as JSON, and at most ${maxBytes} can be stored`;
 }
 
@@ -56,7 +57,7 @@ export function toCanonical(
   const converted = walkThrough(value, walk);
   if (converted === refused && !walk.isTooLarge) return { ok: false, path: walk.trail.reduce(childPath, ''), problem: walk.problem };
   const canonical = converted === dropped ? null : converted;
-  if (canonical !== refused && (walk.atMost <= maxBytes || countBytes(canonical) <= maxBytes)) return { ok: true, value: canonical };
+  if (canonical !== refused && (walk.atMost <= maxBytes || measureJson(canonical) <= maxBytes)) return { ok: true, value: canonical };
   return { ok: false, path: '', problem: describeSize(value, limits), isTooLarge: true };
 }
 

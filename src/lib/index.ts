@@ -8,6 +8,7 @@ export { checkKeys, findKeyProblem } from './check-keys.ts';
 export { cleanText, describeBrokenText, isCleanText } from './clean-text.ts';
 export type { Clock } from './clock.ts';
 export { sleep, systemClock } from './clock.ts';
+export { countBytes } from './count-bytes.ts';
 export { pluralize } from './counted.ts';
 export { createSecret } from './create-secret.ts';
 export { DamagedDataError } from './damaged-data-error.ts';

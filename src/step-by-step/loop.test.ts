@@ -773,7 +773,7 @@ describe('an engine that answers a sleep with "leave"', () => {
       run: (key, work, options) => direct.run(key, work, options),
       sleep: (key, ms, options) => {
         asked.push([key, ms, options]);
-        return options?.mayLeave === true ? Promise.resolve({ ok: false, kind: 'leave', wakeInMs: ms }) : direct.sleep(key, ms);
+        return options?.mayLeave === true ? Promise.resolve({ ok: false, kind: 'leave', resumeAfterMs: ms }) : direct.sleep(key, ms);
       },
     });
   const script: Script = [{ ...goesOn, errors: [rateLimited] }, finishes];

@@ -92,7 +92,7 @@ describe('a wait before a retry', () => {
     const { agent } = setUp();
     const bounds = { executionId: 'e1', maxSteps: 100, leavesToWait: true };
     const left = await runDurably(agent, 'Go.', { ...bounds, engine: memoryEngine() });
-    expect(left).toMatchObject({ status: 'unfinished', wakeInMs: hour });
+    expect(left).toMatchObject({ status: 'unfinished', resumeAfterMs: hour });
   });
 });
 
@@ -140,7 +140,7 @@ describe('an attempt that is over', () => {
       executionId: 'e1',
       engine: {
         ...engine,
-        ended: ended.signal,
+        signal: ended.signal,
         record: async (make) => {
           if (journal.length === 3) ended.abort(new Error('gone'));
           return ended.signal.aborted ? new Promise(() => undefined) : engine.record(make);

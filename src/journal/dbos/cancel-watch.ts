@@ -1,4 +1,4 @@
-// Detects workflows that are cancelled while they run in this process.
+// Detects workflows that are cancelled, or taken over by another process, while they run in this one.
 // Owns:     the list of watched workflows, and one timer for all of them.
 // Does not: record anything. It queries outside of all workflows, because a query inside a workflow is recorded as a step.
 // W1. One query at a time for all workflows of the process, and none if there are no workflows.
@@ -15,14 +15,24 @@ const watched = new Map<string, Set<AbortController>>();
 const isOpen = (status: string | undefined): boolean => status === 'PENDING' || status === 'ENQUEUED' || status === 'DELAYED';
 let isPolling = false;
 
+type FoundWorkflow = Awaited<ReturnType<DbosApi['listWorkflows']>>[number];
+
+/** Returns why this process must not continue a workflow; undefined if it may, or the workflow has ended. */
+function findReason({ status, executorId, workflowID }: FoundWorkflow, executorID: string | undefined): string | undefined {
+  if (status === 'CANCELLED') return `Workflow ${workflowID} was cancelled.`;
+  const isTaken = status === 'PENDING' && executorID !== undefined && executorId !== undefined && executorId !== executorID;
+  return isTaken ? `Executor ${executorId} has taken over workflow ${workflowID}.` : undefined;
+}
+
 async function poll(dbos: DbosApi): Promise<void> {
   const workflowIDs = [...watched.keys()];
-  const found = await dbos.listWorkflows({ workflowIDs, loadInput: false, loadOutput: false });
-  const statuses = new Map(found.map(({ workflowID, status }) => [workflowID, status]));
+  const listed = await dbos.listWorkflows({ workflowIDs, loadInput: false, loadOutput: false });
+  const found = new Map(listed.map((workflow) => [workflow.workflowID, workflow]));
   for (const id of workflowIDs) {
-    const status = statuses.get(id);
-    if (isOpen(status)) continue;
-    if (status === 'CANCELLED') for (const abort of watched.get(id) ?? []) abort.abort(new Error(`Workflow ${id} was cancelled.`));
+    const workflow = found.get(id);
+    const reason = workflow && findReason(workflow, dbos.executorID);
+    if (reason === undefined && isOpen(workflow?.status)) continue;
+    if (reason !== undefined) for (const abort of watched.get(id) ?? []) abort.abort(new Error(reason));
     watched.delete(id);
   }
 }
@@ -37,7 +47,7 @@ function schedule(dbos: DbosApi): void {
   setTimeout(() => void poll(dbos).then(again, again), pollMs).unref();
 }
 
-/** Returns a signal that aborts soon after the workflow is cancelled. */
+/** Returns a signal that aborts soon after the workflow is cancelled or taken over. */
 export function watchForCancel(dbos: DbosApi, workflowId: string): AbortSignal {
   const abort = new AbortController();
   watched.set(workflowId, (watched.get(workflowId) ?? new Set()).add(abort));

@@ -26,6 +26,6 @@ export function dbosEngine(dbos: DbosApi): DurableEngine {
       // Holds: this function wrote the value that it reads.
       JSON.parse(await runInside(() => dbos.runStep(async () => JSON.stringify(make()), { name: stepName }))) as Value,
     sleep: (ms) => runInside(() => dbos.sleepms(ms)),
-    ended: watchForCancel(dbos, workflowID),
+    signal: watchForCancel(dbos, workflowID),
   };
 }

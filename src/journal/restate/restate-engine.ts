@@ -8,5 +8,5 @@ import type { DurableEngine } from '../index.ts';
 export const restateEngine = (ctx: Context): DurableEngine => ({
   record: (make) => ctx.run('row', make),
   sleep: (ms) => ctx.sleep(ms),
-  ended: ctx.request().attemptCompletedSignal,
+  signal: ctx.request().attemptCompletedSignal,
 });

@@ -8,7 +8,7 @@ import type { BaseEvent } from '../../events/index.ts';
 import type { EffectRow } from '../../journal/index.ts';
 import { Journal } from '../../journal/index.ts';
 import type { Clock, JsonObject } from '../../lib/index.ts';
-import { omitUndefined } from '../../lib/index.ts';
+import { countBytes, omitUndefined } from '../../lib/index.ts';
 import { WrongKindError } from '../../serialization/index.ts';
 import type { AskedCall, RunState, StateType, StepResult } from '../../step-by-step/index.ts';
 import type { Action } from '../core/action.ts';
@@ -34,8 +34,8 @@ export interface ClaimedStore {
   readonly epoch: number;
   readonly clock: Clock;
   readonly approvals: ExpiryOptions | undefined;
-  /** Size of the largest state that is written as a snapshot; the session is read from its changes beyond that. @default any */
-  readonly maxSnapshotSize?: number;
+  /** Bytes of the largest state that is written as a snapshot; the session is read from its changes beyond that. @default any */
+  readonly maxSnapshotBytes?: number;
 }
 
 /** Parts of an entry besides its body. */
@@ -293,9 +293,9 @@ export class SessionLog {
   async compact(): Promise<void> {
     const isWorthIt = this.#bytesSince >= Math.max(leastSnapshotBytes, this.#snapshotBytes);
     if (!isWorthIt || this.queued.size > 0 || !this.journal.isEmpty) return;
-    const { maxSnapshotSize } = this.claimed;
+    const { maxSnapshotBytes } = this.claimed;
     const state = writeState(this.states, this.#state);
-    if (maxSnapshotSize === undefined || JSON.stringify(state).length <= maxSnapshotSize) await this.append({ state });
+    if (maxSnapshotBytes === undefined || countBytes(JSON.stringify(state)) <= maxSnapshotBytes) await this.append({ state });
   }
 
   #clearStep(): void {

@@ -1,13 +1,14 @@
+import { countBytes } from '../../lib/index.ts';
 import type { LogEntry } from '../index.ts';
 import type { TurnChange } from './protocol.ts';
 
-const measureText = (text = ''): number => text.length;
+const measureText = (text = ''): number => countBytes(text);
 
-/** Estimates the size of entries; nothing but their texts can be large. */
+/** Estimates the size of entries in bytes; nothing but their texts can be large. */
 export const measureEntries = (entries: readonly Partial<Pick<LogEntry, 'body' | 'events'>>[]): number =>
   entries.reduce((sum, { body, events }) => sum + measureText(body) + measureText(events), 0);
 
-/** Estimates the size of a change. */
+/** Estimates the size of a change in bytes. */
 export function measureChange(change: TurnChange): number {
   if (change.type === 'answer') return measureText(change.reply);
   if (change.type === 'delete') return 0;

@@ -1,6 +1,7 @@
 // The copy of sessions that readers use.
 // Owns:     turning the reports of turns into writes to a store.
 // D1. A repeated report changes nothing. Reports of one session arrive in order.
+// D2. A change to entries that the copy does not have is left out: its store was lost, and the session has to send everything again.
 import { SteplineError } from '../../lib/index.ts';
 import type { SessionStore } from '../index.ts';
 import type { TurnChange } from './protocol.ts';
@@ -15,12 +16,14 @@ async function readEpoch(store: SessionStore): Promise<number> {
 
 type WriteChange = Extract<TurnChange, { type: 'write' }>;
 
-async function applyWrite(store: SessionStore, sessionId: string, write: WriteChange): Promise<void> {
+/** Applies a write. Returns false if entries before it are missing. */
+async function applyWrite(store: SessionStore, sessionId: string, write: WriteChange): Promise<boolean> {
   const { after, entries = [], effects = [], clearsEffects = false, header, takesMail = [] } = write;
   const known = await store.effects(sessionId);
   const head = known?.head ?? 0;
+  if (after > head) return false;
   const last = entries.at(-1)?.n ?? after;
-  if (last < head) return;
+  if (last < head) return true;
   const fresh = entries.filter(({ n }) => n > head);
   const kept = new Set(clearsEffects ? [] : known?.effects.map(({ key, phase }) => `${phase} ${key}`));
   await store.write({
@@ -33,39 +36,49 @@ async function applyWrite(store: SessionStore, sessionId: string, write: WriteCh
     takesMail,
     ...(header !== undefined && { header }),
   });
+  return true;
 }
 
-async function applyChange(store: SessionStore, sessionId: string, change: TurnChange): Promise<void> {
+/** Applies a change. Returns false if the copy lacks what it changes. */
+async function applyChange(store: SessionStore, sessionId: string, change: TurnChange): Promise<boolean> {
   switch (change.type) {
     case 'write':
       return applyWrite(store, sessionId, change);
     case 'rewrite': {
       const { type: _, ...rewrite } = change;
-      return store.rewrite({ ...rewrite, sessionId, epoch: await readEpoch(store) });
+      if (((await store.effects(sessionId))?.head ?? 0) < change.after) return false;
+      await store.rewrite({ ...rewrite, sessionId, epoch: await readEpoch(store) });
+      return true;
     }
     case 'delete': {
       const { type: _, ...deletion } = change;
-      return store.delete({ ...deletion, sessionId, epoch: await readEpoch(store) });
+      await store.delete({ ...deletion, sessionId, epoch: await readEpoch(store) });
+      return true;
     }
     case 'answer': {
       const { type: _, ...answer } = change;
-      return store.answerMail({ ...answer, epoch: await readEpoch(store) });
+      await store.answerMail({ ...answer, epoch: await readEpoch(store) });
+      return true;
     }
   }
 }
 
-/** Applies changes to the copy. */
-export async function applyChanges(store: SessionStore, sessionId: string, changes: readonly TurnChange[]): Promise<void> {
-  for (const change of changes) {
-    for (;;) {
-      try {
-        await applyChange(store, sessionId, change);
-        break;
-      } catch (error) {
-        if (isDeleted(error)) break;
-        // Another worker has become the holder in the meantime.
-        if (!isFenced(error)) throw error;
-      }
+/** Applies a change, under the claim of whoever holds it by then. */
+async function applyOne(store: SessionStore, sessionId: string, change: TurnChange): Promise<boolean> {
+  for (;;) {
+    try {
+      return await applyChange(store, sessionId, change);
+    } catch (error) {
+      if (isDeleted(error)) return true;
+      // Another worker has become the holder in the meantime.
+      if (!isFenced(error)) throw error;
     }
   }
+}
+
+/** Applies changes to the copy. Returns false if the copy lacks what some of them change. */
+export async function applyChanges(store: SessionStore, sessionId: string, changes: readonly TurnChange[]): Promise<boolean> {
+  let isWhole = true;
+  for (const change of changes) if (!(await applyOne(store, sessionId, change))) isWhole = false;
+  return isWhole;
 }

@@ -44,6 +44,10 @@ type Send<Body> = (ctx: unknown, body: Body) => Promise<unknown>;
 const sendTurn = (ctx: ObjectContext, { session }: ServiceNames, input: TurnInput): void =>
   void ctx.objectSendClient<{ turn: Send<TurnInput> }>({ name: session }, ctx.key).turn(input);
 
+/** Makes a session send all it has: the store of the desk was lost. */
+const askForCopy = (ctx: ObjectContext, { session }: ServiceNames): void =>
+  void ctx.objectSendClient<{ copy: (ctx: unknown) => Promise<unknown> }>({ name: session }, ctx.key).copy();
+
 const ring = (ctx: Context, { bell, worker }: Pick<ServiceNames, 'bell'> & { readonly worker: string }, calls: readonly BellCall[]): void =>
   void ctx.objectSendClient<{ ring: Send<readonly BellCall[]> }>({ name: bell }, worker).ring(calls);
 
@@ -89,7 +93,8 @@ function createDesk(names: ServiceNames, list: SessionStore) {
         if (worker !== null) ring(ctx, { ...names, worker }, [{ type: 'mail', mail }]);
       },
       report: async (ctx: ObjectContext, { changes, worker, isKnown = false }: TurnReport): Promise<void> => {
-        await applyChanges(list, ctx.key, changes);
+        // Not recorded: every attempt finds the same, because whatever the session sends waits behind this call.
+        if (!(await applyChanges(list, ctx.key, changes))) askForCopy(ctx, names);
         for (const change of changes) {
           if (change.type === 'delete') ctx.clearAll();
           if (change.type !== 'write') continue;
@@ -108,6 +113,8 @@ function createDesk(names: ServiceNames, list: SessionStore) {
             );
         }
       },
+      /** Returns the number of the last entry in the copy, with all reports before this call. */
+      head: async (ctx: ObjectContext): Promise<number> => (await list.effects(ctx.key, { prefix: 'none' }))?.head ?? 0,
       entries: handlers.object.shared(
         { ...handlerOptions, enableLazyState: true },
         (ctx: ObjectSharedContext, { from, to }: EntryRange): Promise<readonly LogEntry[]> => list.entries(ctx.key, { from, to }),
@@ -210,6 +217,8 @@ function createOffice(names: ServiceNames, list: SessionStore) {
         ctx.set('look', look);
         for (const { sessionId, num } of strays) ctx.objectSendClient<{ pick: Send<number> }>({ name: names.desk }, sessionId).pick(num);
       },
+      /** Looks through all mails again: their numbers start over in a new store. */
+      lookAgain: async (ctx: ObjectContext): Promise<void> => ctx.clear('look'),
       /** Notifies all workers that holds have changed. */
       ringAll: async (ctx: ObjectContext): Promise<void> => {
         const known = (await ctx.get<KnownWorkers>('workers')) ?? {};

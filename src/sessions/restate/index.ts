@@ -1,5 +1,7 @@
 export { IngressError } from './ingress-error.ts';
 export type { IngressOptions } from './ingress.ts';
+export type { RebuildCopyOptions } from './rebuild-copy.ts';
+export { rebuildCopy } from './rebuild-copy.ts';
 export type { RestateSessionsOptions } from './restate-sessions.ts';
 export { restateSessions } from './restate-sessions.ts';
 export type { ServeDeskOptions, ServeSessionsOptions } from './serve-options.ts';

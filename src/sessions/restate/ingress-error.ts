@@ -1,7 +1,7 @@
 import { SteplineError } from '../../lib/index.ts';
 
 /** Statuses after which a retry may succeed. */
-const passing: readonly (number | undefined)[] = [undefined, 429, 502, 503, 504];
+const retryable: readonly (number | undefined)[] = [undefined, 429, 502, 503, 504];
 
 /** The Restate server cannot be reached, or has refused a request. */
 export class IngressError extends SteplineError {
@@ -21,7 +21,7 @@ export class IngressError extends SteplineError {
   }
 
   /** True if the same request may succeed later. */
-  get isPassing(): boolean {
-    return passing.includes(this.status);
+  get isRetryable(): boolean {
+    return retryable.includes(this.status);
   }
 }

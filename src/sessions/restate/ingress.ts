@@ -8,6 +8,8 @@ export interface HandlerAddress {
   /** Key of the object; absent for services without one. */
   readonly key?: string;
   readonly handler: string;
+  /** True if the caller does not wait for the response. The server has the call when it answers. */
+  readonly isOneWay?: boolean;
 }
 
 export interface IngressOptions {
@@ -26,8 +28,8 @@ export interface Ingress {
 
 const retryMs = 200;
 
-const toPath = ({ service, key, handler }: HandlerAddress): string =>
-  [service, ...(key === undefined ? [] : [key]), handler].map(encodeURIComponent).join('/');
+const toPath = ({ service, key, handler, isOneWay = false }: HandlerAddress): string =>
+  [service, ...(key === undefined ? [] : [key]), handler, ...(isOneWay ? ['send'] : [])].map(encodeURIComponent).join('/');
 
 async function readProblem(response: Response): Promise<string> {
   const text = await response.text();
@@ -84,8 +86,8 @@ export function openIngress({ url, headers = {}, fetch: send = fetch }: IngressO
           return (await ask(address, body, signal)) as Answer;
         } catch (error) {
           if (signal?.aborted === true) throw error;
-          const isPassing = !SteplineError.is(error) || (error instanceof IngressError && error.isPassing);
-          if (!isPassing || systemClock.monotonic() > until)
+          const isRetryable = !SteplineError.is(error) || (error instanceof IngressError && error.isRetryable);
+          if (!isRetryable || systemClock.monotonic() > until)
             throw SteplineError.is(error)
               ? error
               : new IngressError(`${base}${toPath(address)}`, { problem: describeFailure(error) }, error);

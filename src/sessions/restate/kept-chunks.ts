@@ -8,6 +8,13 @@ const prefix = 'entries/';
 
 export const toChunkKey = (from: number): string => `${prefix}${from}`;
 
+/** Returns the number of the first entry of every chunk, in their order. */
+export const readChunkStarts = async (ctx: ObjectContext): Promise<readonly number[]> =>
+  (await ctx.stateKeys())
+    .filter((key) => key.startsWith(prefix))
+    .map((key) => Number(key.slice(prefix.length)))
+    .sort((one, other) => one - other);
+
 /** Rewrites entries in chunks that a turn does not read. */
 export async function rewriteOldChunks(
   ctx: ObjectContext,
@@ -16,10 +23,7 @@ export async function rewriteOldChunks(
 ): Promise<void> {
   const old = new Map(entries.filter(({ n }) => n < first).map((entry) => [entry.n, entry]));
   if (old.size === 0) return;
-  const starts = (await ctx.stateKeys())
-    .filter((key) => key.startsWith(prefix))
-    .map((key) => Number(key.slice(prefix.length)))
-    .sort((one, other) => one - other);
+  const starts = await readChunkStarts(ctx);
   const affected = new Set([...old.keys()].map((n) => starts.findLast((from) => from <= n)));
   for (const from of affected) {
     if (from === undefined) continue;

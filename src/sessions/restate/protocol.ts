@@ -35,6 +35,10 @@ export interface TurnInput {
   readonly mail?: Mail;
   /** Ids of the holds that the desk knew of. */
   readonly holds?: readonly string[];
+  /** Time for which this turn was scheduled, if it is a wake-up. */
+  readonly wakeAt?: number;
+  /** True if attempts at the same turn failed in an earlier invocation. */
+  readonly isRepeated?: boolean;
 }
 
 /** A change to a session: the unit that is recorded, stored and reported to the desk. */

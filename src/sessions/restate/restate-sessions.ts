@@ -1,10 +1,10 @@
 // Sessions on Restate, for applications.
 // Owns:     sending actions to the desk.
 // Does not: read from the server: everything is read from the copy that the desk keeps.
-import { readJsonObject } from '../../lib/index.ts';
+import { isRecord, readJsonObject } from '../../lib/index.ts';
 import type { InferOutput, InferState, Orchestrator } from '../../step-by-step/index.ts';
 import type { EmbeddedRuntime, SessionRuntimeOptions, SessionStore } from '../index.ts';
-import { createSessionRuntime, findForks, fromWire } from '../index.ts';
+import { Agents, createSessionRuntime, findForks, fromWire } from '../index.ts';
 import type { IngressOptions } from './ingress.ts';
 import { openIngress } from './ingress.ts';
 import type { PostReply, PostRequest } from './protocol.ts';
@@ -54,6 +54,16 @@ function toDeskStore({ list, ingress, prefix = 'Stepline' }: RestateSessionsOpti
   });
 }
 
+/**
+ * Names the agent of a new session. An agent that the application does not know is refused here: workers keep what they cannot do yet for a
+ * worker that can.
+ */
+function toNamed<Request extends { readonly agent?: string }>(request: Request, { agents, states }: RestateSessionsOptions): Request {
+  const known = new Agents(agents);
+  if (states !== undefined && request.agent !== undefined && known.find(request.agent) === undefined) return request;
+  return { ...request, agent: known.newest(request.agent).id };
+}
+
 /** Creates a session runtime for sessions on Restate. It works like the runtime of one process, but workers run the sessions. */
 export function restateSessions<Given extends Orchestrator>(
   options: RestateSessionsOptions<Given>,
@@ -61,6 +71,9 @@ export function restateSessions<Given extends Orchestrator>(
 export function restateSessions(options: RestateSessionsOptions): EmbeddedRuntime {
   const { ingress: _, list, prefix: __, ...rest } = options;
   const runtime = createSessionRuntime({ ...rest, store: toDeskStore(options), role: 'client' });
+  const createOne = runtime.create.bind(runtime);
+  const create: EmbeddedRuntime['create'] = async (request, action) =>
+    createOne(isRecord(request) ? toNamed(request, options) : request, action);
   const deleteOne = runtime.delete.bind(runtime);
   const remove: EmbeddedRuntime['delete'] = async (sessionId, { forks = false, ...action }) => {
     if (forks)
@@ -70,5 +83,5 @@ export function restateSessions(options: RestateSessionsOptions): EmbeddedRuntim
       }
     await deleteOne(sessionId, action);
   };
-  return Object.assign(runtime, { delete: remove });
+  return Object.assign(runtime, { create, delete: remove });
 }

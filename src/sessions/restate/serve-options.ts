@@ -35,9 +35,9 @@ export interface ServeSessionsOptions<Given extends Orchestrator = Orchestrator>
   /** Store for the desk, if this worker should serve the desk too. @default the desk is served elsewhere */
   readonly list?: SessionStore;
   /** Maximum number of steps per invocation; the next invocation continues with a fresh journal. @default 200 */
-  readonly maxSteps?: number;
+  readonly stepsPerInvocation?: number;
   /** Maximum size of one change, in bytes. The server accepts 32 MiB. @default 8 MiB */
-  readonly maxRowBytes?: number;
+  readonly maxRecordBytes?: number;
 }
 
 /** Options of a desk. */

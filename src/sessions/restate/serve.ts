@@ -7,6 +7,7 @@ import { createDeskServices } from './desk-services.ts';
 import { handlerOptions } from './handler-options.ts';
 import { toServiceNames } from './protocol.ts';
 import type { EndpointOptions, ServeDeskOptions, ServeSessionsOptions } from './serve-options.ts';
+import { createCopyHandler } from './send-copy.ts';
 import { createTurnHandler } from './turn-handler.ts';
 import { SessionWorkerHost } from './worker-host.ts';
 
@@ -54,7 +55,7 @@ export function serveSessions<Given extends Orchestrator>(options: ServeSessions
   const session = object({
     name: host.names.session,
     options: { ...handlerOptions, enableLazyState: true },
-    handlers: { turn: createTurnHandler(host) },
+    handlers: { turn: createTurnHandler(host), copy: createCopyHandler(host.names) },
   });
   const desk = options.list === undefined ? [] : createDeskServices(host.names, options.list);
   return {

@@ -21,6 +21,10 @@ export interface KeptHead {
   readonly effects: readonly EffectRow[];
   /** Time for which a wake-up was last scheduled. */
   readonly wakeAt?: number;
+  /** Number of turns in a row that could not do their work. */
+  readonly failedTurns?: number;
+  /** Set if the desk has mails that earlier turns could not apply. */
+  readonly keepsMails?: boolean;
   readonly deletedAt?: number;
 }
 
@@ -33,11 +37,11 @@ export interface KeptChange {
 /** A mail is given to a session soon after it was posted, or with its own turn right after: older numbers need not be known. */
 const maxTaken = 500;
 
-/** Characters up to which entries of several turns share a chunk. */
+/** Bytes up to which entries of several turns share a chunk. */
 const chunkSize = 64 * 1024;
 
-/** Characters from which on entries, or changes to report, are cut into several: a server takes 32 MiB, and a character has up to three bytes. */
-const maxPart = 4 * 1024 * 1024;
+/** Bytes from which on entries, or changes to report, are cut into several: a server takes 32 MiB, and quotes in a text take two bytes. */
+const maxPart = 8 * 1024 * 1024;
 
 export class SessionImage {
   head: number;
@@ -47,6 +51,8 @@ export class SessionImage {
   effects: EffectRow[];
   taken: number[];
   wakeAt: number | undefined;
+  failedTurns: number;
+  keepsMails: boolean;
   deletedAt: number | undefined;
   #chunks: number[];
   /** The first entry that is not stored yet. */
@@ -62,6 +68,8 @@ export class SessionImage {
     this.effects = [...(kept?.effects ?? [])];
     this.taken = [...(kept?.taken ?? [])];
     this.wakeAt = kept?.wakeAt;
+    this.failedTurns = kept?.failedTurns ?? 0;
+    this.keepsMails = kept?.keepsMails ?? false;
     this.deletedAt = kept?.deletedAt;
     this.#chunks = [...(kept?.chunks ?? [])];
     this.#unkept = this.head + 1;
@@ -168,8 +176,13 @@ export class SessionImage {
     this.#dirty.clear();
     this.#unkept = this.head + 1;
     this.#dropOldChunks();
-    const { head, header, taken, effects, wakeAt, deletedAt } = this;
-    return { head: omitUndefined({ head, header, chunks: [...this.#chunks], taken, effects, wakeAt, deletedAt }), chunks };
+    const { head, header, taken, effects, wakeAt, deletedAt, failedTurns } = this;
+    const kept: KeptHead = {
+      ...omitUndefined({ head, header, chunks: [...this.#chunks], taken, effects, wakeAt, deletedAt }),
+      ...(failedTurns > 0 && { failedTurns }),
+      ...(this.keepsMails && { keepsMails: true }),
+    };
+    return { head: kept, chunks };
   }
 
   /** A turn reads from the chunk with the last snapshot on. */

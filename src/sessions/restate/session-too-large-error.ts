@@ -1,6 +1,6 @@
 import { SteplineError } from '../../lib/index.ts';
 
-/** A change to a session is larger than `maxRowBytes`. None of it was stored. */
+/** A change to a session is larger than `maxRecordBytes`. None of it was stored. */
 export class SessionTooLargeError extends SteplineError {
   override readonly name = 'SessionTooLargeError';
   readonly code = 'session-too-large';
@@ -9,7 +9,7 @@ export class SessionTooLargeError extends SteplineError {
 
   constructor(bytes: number, maxBytes: number) {
     super(
-      `A change of ${bytes} bytes is larger than maxRowBytes (${maxBytes}). None of it was stored. Return less from tools, or a reference; fork from an earlier step; or raise maxRowBytes.`,
+      `A change of ${bytes} bytes is larger than maxRecordBytes (${maxBytes}). None of it was stored. Return less from tools, or a reference; fork from an earlier step; or raise maxRecordBytes.`,
     );
     this.bytes = bytes;
     this.maxBytes = maxBytes;

@@ -1,7 +1,8 @@
 // One session during one turn on a worker.
 // Owns:     loading the session, applying mails, and deciding when the turn is over.
 // Does not: know Restate: the handler of the turn records its writes.
-// N1. Mails are applied in order, each once; a mail that cannot be applied is answered with the error.
+// N1. Mails are applied in order, each once. A mail that cannot be applied is answered with the error; if only this worker cannot apply it,
+//     it is kept for another one, and so are those behind it.
 // N2. A turn ends at a boundary: no step is open, and another turn does the remaining work.
 // N3. Once the attempt is over, it starts and writes nothing more.
 import { notifyListener, reportToConsole } from '../../events/index.ts';
@@ -37,8 +38,8 @@ interface TurnOptions {
   readonly sessionId: string;
   readonly image: SessionImage;
   readonly store: SessionStore;
-  /** Size of the largest snapshot that the store takes. */
-  readonly maxSnapshotSize: number;
+  /** Bytes of the largest snapshot that the store takes. */
+  readonly maxSnapshotBytes: number;
   /** True if an earlier attempt at this turn ended without its end. */
   readonly isRepeated: boolean;
   readonly services: TurnServices;
@@ -64,12 +65,15 @@ export class SessionTurn {
   #wake = (): void => undefined;
   #isRepeated: boolean;
   #isUnreadable = false;
+  #keepsMails = false;
+  #leavesMails = false;
+  #hasRefusedDue = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
-    const { services, store, maxSnapshotSize } = options;
+    const { services, store, maxSnapshotBytes } = options;
     this.#isRepeated = options.isRepeated;
-    this.#claimed = { store, epoch: 0, clock: services.clock, approvals: services.approvals, maxSnapshotSize };
+    this.#claimed = { store, epoch: 0, clock: services.clock, approvals: services.approvals, maxSnapshotBytes };
     this.#services = {
       options: services.options,
       agents: services.agents,
@@ -119,9 +123,21 @@ export class SessionTurn {
     return this.#options.image.header?.isOpen === true;
   }
 
-  /** True if this worker cannot read the session: another one may, with another build of its agents. */
-  get isUnreadable(): boolean {
-    return this.#isUnreadable;
+  /** True if this worker could not do all the work: another one may, with another build of its agents, or this one later. */
+  get hasFailed(): boolean {
+    const { isOpen = false, wakeAt = Infinity } = this.#options.image.header ?? {};
+    const isDue = wakeAt <= this.#options.services.clock.now();
+    return this.#keepsMails || (this.#isUnreadable && (isOpen || isDue)) || (this.#hasRefusedDue && isDue && !isOpen);
+  }
+
+  /** True if mails were left that this worker cannot apply. */
+  get keepsMails(): boolean {
+    return this.#keepsMails;
+  }
+
+  /** True if mails were left because the turn had to end. */
+  get leavesMails(): boolean {
+    return this.#leavesMails || this.#mails.length > 0;
   }
 
   /** Settles when the session rests, or was left. */
@@ -184,13 +200,18 @@ export class SessionTurn {
 
   /** Runs the actions that are due: expires approvals, retries providers. */
   async #applyDue(): Promise<void> {
-    const { services } = this.#options;
+    const { services, image } = this.#options;
     const session = this.#session;
     if (session === undefined || !session.log.journal.isEmpty) return;
-    for (const { request, by } of await findDueActions(session, services.approvals, services.clock.now()))
-      await session
-        .act(request, { by, until: 'accepted' })
-        .catch((error: unknown) => services.report(error, `the waits of session ${session.id}`));
+    const now = services.clock.now();
+    const due = await findDueActions(session, services.approvals, now);
+    // Stored by a worker with other rules: here it is due at another time, or never.
+    if (due.length === 0 && !session.log.isOpen && (image.header?.wakeAt ?? Infinity) <= now) await session.touch();
+    for (const { request, by } of due)
+      await session.act(request, { by, until: 'accepted' }).catch((error: unknown) => {
+        this.#hasRefusedDue = true;
+        services.report(error, `the waits of session ${session.id}`);
+      });
   }
 
   async #applyMails(): Promise<void> {
@@ -207,17 +228,37 @@ export class SessionTurn {
     const answer = (reply?: string): Promise<void> =>
       this.#claimed.store.answerMail({ epoch: 0, num, ...(reply !== undefined && { reply }) });
     const refuse = async (error: unknown): Promise<void> => {
-      // It is applied in a turn of its own.
-      if (hasCode(error, 'runtime-closed', 'store-fenced') || this.#closing.signal.aborted) return;
+      if (hasCode(error, 'runtime-closed', 'store-fenced') || this.#closing.signal.aborted) {
+        this.#leavesMails = true;
+        return;
+      }
+      if (this.#isForOthers(error)) {
+        this.#keepMails(error);
+        return;
+      }
       await answer(JSON.stringify(toWire(error)));
     };
     try {
       const opened = readMailBody(mail.body);
+      if (this.#keepsMails && opened.request.type !== 'delete') return;
       if (opened.request.type === 'erase') this.#startErasure(mail, opened, { answer, refuse });
       else if (!(await this.#tryToApply(mail, opened))) await answer();
     } catch (error) {
       await refuse(error);
     }
+  }
+
+  /** True if another worker may be able to do what failed here: one with another build of the agents. */
+  #isForOthers(error: unknown): boolean {
+    const { onVersionChange } = this.#options.services.options;
+    return hasCode(error, 'unknown-agent', 'newer-schema', ...(onVersionChange === 'pin' ? ['agent-changed'] : []));
+  }
+
+  #keepMails(error: unknown): void {
+    const { services, sessionId } = this.#options;
+    this.#keepsMails = true;
+    // That the session cannot be read was reported already.
+    if (!this.#isUnreadable) services.report(error, `the actions of session ${sessionId}, which are kept for a worker that can apply them`);
   }
 
   /** Returns true if the mail was taken with the write that applied it. */
@@ -227,14 +268,12 @@ export class SessionTurn {
     const { services } = this.#options;
     switch (request.type) {
       case 'create':
-        await this.#create(mail, opened, async () => createNewLog({ ...request.session, id: sessionId }, by, services));
-        return false;
+        return this.#create(mail, opened, async () => createNewLog({ ...request.session, id: sessionId }, by, services));
       case 'fork':
-        await this.#create(mail, opened, async () => {
+        return this.#create(mail, opened, async () => {
           const source = await this.#options.readSource(request.from.sessionId);
           return createForkLog(request.from, source, { session: { ...request.session, id: sessionId }, by, ...services });
         });
-        return false;
       case 'delete':
         await this.#delete(mail);
         return true;
@@ -246,19 +285,20 @@ export class SessionTurn {
     }
   }
 
-  /** Creates the session. A repeated request creates nothing. */
-  async #create({ requestId, sessionId, num }: Mail, opened: MailedAction, make: () => Promise<NewLog>): Promise<void> {
+  /** Creates the session; its first entry takes the mail. Returns false if an earlier request has created it. */
+  async #create({ requestId, sessionId, num }: Mail, opened: MailedAction, make: () => Promise<NewLog>): Promise<boolean> {
     const { image } = this.#options;
     if (image.deletedAt !== undefined) throw new SessionDeletedError(sessionId, image.deletedAt);
     if (image.header === undefined) {
       const log = await SessionLog.create(this.#claimed, await make(), { requestId, mail: num });
       this.#session = new LiveSession(log, this.#services);
-      return;
+      return true;
     }
     const entry = image.entries.find((each) => each.requestId === requestId);
     const creation = entry && readBody(entry.body).action;
     if (creation === undefined) throw new SessionConflictError(sessionId, { expected: 0, found: image.head });
     if (!isCreatedBy(opened, (await this.#load()).log.facts, creation)) throw new RequestReusedError(requestId);
+    return false;
   }
 
   async #delete({ sessionId, num }: Mail): Promise<void> {

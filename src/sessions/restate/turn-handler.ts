@@ -17,34 +17,46 @@ import type { SessionSource } from './session-source.ts';
 import { SessionTurn } from './session-turn.ts';
 import { ReportTimer } from './report-timer.ts';
 import { createRowSerde } from './row-serde.ts';
-import type { TurnEnd, TurnRow } from './turn-rows.ts';
+import type { TurnEnd } from './turn-end.ts';
+import { planEnd, planSkip } from './turn-end.ts';
+import type { TurnRow } from './turn-rows.ts';
 import { TurnWriter } from './turn-rows.ts';
 import { createTurnStore } from './turn-store.ts';
 import type { SessionWorkerHost } from './worker-host.ts';
 
 type Send<Body> = (ctx: unknown, body: Body) => Promise<unknown>;
 
+/** A call of the handler. */
+interface TurnCall {
+  readonly ctx: ObjectContext;
+  readonly host: SessionWorkerHost;
+  readonly input: TurnInput;
+}
+
 /** The journal of one turn. */
 class TurnJournal {
   readonly image: SessionImage;
   readonly #ctx: ObjectContext;
   readonly #host: SessionWorkerHost;
+  readonly #input: TurnInput;
   readonly #serde: Serde<TurnRow> = createRowSerde();
   /** The worker that the last report of this turn named. */
   #reportedBy: string | undefined;
 
-  constructor(ctx: ObjectContext, host: SessionWorkerHost, image: SessionImage) {
+  private constructor({ ctx, host, input }: TurnCall, image: SessionImage) {
     this.#ctx = ctx;
     this.#host = host;
+    this.#input = input;
     this.image = image;
   }
 
-  static async open(ctx: ObjectContext, host: SessionWorkerHost): Promise<TurnJournal> {
+  static async open(call: TurnCall): Promise<TurnJournal> {
+    const { ctx } = call;
     const kept = (await ctx.get<KeptHead>('head')) ?? undefined;
     const entries: LogEntry[] = [];
     // One after the other: the SDK ends attempts that await several things with Promise.all.
     for (const from of kept?.chunks ?? []) entries.push(...((await ctx.get<readonly LogEntry[]>(toChunkKey(from))) ?? []));
-    return new TurnJournal(ctx, host, new SessionImage(kept, entries));
+    return new TurnJournal(call, new SessionImage(kept, entries));
   }
 
   /** Records a value, or returns the value that an earlier attempt recorded at this position. */
@@ -64,12 +76,13 @@ class TurnJournal {
     if (end !== undefined) this.#report(undefined);
     // What is sent leaves the process only when something is awaited.
     else if (reportBy !== undefined) await this.#report(reportBy).at(-1)?.invocationId;
-    if (end?.goesOn === true) this.#sendTurn(0);
-    if (end?.wake !== undefined) this.#sendTurn(end.wake.inMs);
+    if (end !== undefined) this.#sendTurns(end);
   }
 
-  #keep({ wake }: TurnEnd): void {
+  #keep({ wake, failedTurns = 0, keepsMails = false }: TurnEnd): void {
     if (wake !== undefined) this.image.wakeAt = wake.at;
+    this.image.failedTurns = failedTurns;
+    this.image.keepsMails = keepsMails;
     const { head, chunks } = this.image.takeKept();
     for (const [from, entries] of chunks) this.#ctx.set(toChunkKey(from), entries);
     this.#ctx.set('head', head);
@@ -83,44 +96,29 @@ class TurnJournal {
     return this.image.takeReports().map((changes) => client.report({ changes, ...from }));
   }
 
-  #sendTurn(delay: number): void {
+  #sendTurns({ goesOn, wake, repeatInMs }: TurnEnd): void {
+    if (goesOn) this.#sendTurn({}, 0);
+    if (wake !== undefined) this.#sendTurn({ wakeAt: wake.at }, wake.inMs);
+    if (repeatInMs !== undefined) this.#sendTurn({ ...this.#input, isRepeated: true }, repeatInMs);
+  }
+
+  #sendTurn(input: TurnInput, delay: number): void {
     const { session } = this.#host.names;
     void this.#ctx
       .objectSendClient<{ turn: Send<TurnInput> }>({ name: session }, this.#ctx.key)
-      .turn({}, rpc.sendOpts<TurnInput>({ delay }));
+      .turn(input, rpc.sendOpts<TurnInput>({ delay }));
   }
 }
 
-/** True if there is nothing to do in this turn. */
-function isOver({ header, wakeAt, taken }: SessionImage, { mail }: TurnInput, now: number): boolean {
-  const isTaken = mail === undefined || taken.includes(mail.num);
-  const isAwake = wakeAt !== undefined && wakeAt <= now && header?.wakeAt !== undefined;
-  return isTaken && header?.isOpen !== true && !isAwake;
-}
-
-/** Delay before a session that a worker could not read is given to one again. */
-const unreadableMs = 1000;
-
-/** Computes when a session that could not be read is tried again. However many turns find it so, one comes back. */
-function toUnreadableEnd({ wakeAt = 0 }: SessionImage, now: number): TurnEnd {
-  const isAsked = wakeAt > now && wakeAt <= now + unreadableMs;
-  return { goesOn: false, ...(!isAsked && { wake: { inMs: unreadableMs, at: now + unreadableMs } }) };
-}
-
-/** Computes what the end of a turn leaves to others. */
-function toEnd({ header, wakeAt }: SessionImage, now: number): TurnEnd {
-  const at = header?.wakeAt;
-  // Scheduled once: the wake-up of an earlier turn is still pending.
-  const wake = at === undefined || (at === wakeAt && at > now) ? {} : { wake: { inMs: Math.max(0, at - now), at } };
-  return { goesOn: header?.isOpen === true, ...wake };
-}
-
 /** Reads rows until this attempt's first row comes back. Returns the number of earlier attempts, or undefined if the turn has ended. */
-async function replay(journal: TurnJournal, mark: () => TurnRow): Promise<number | undefined> {
+async function replay(
+  journal: TurnJournal,
+  own: string,
+  planFirst: (attempts: number) => Pick<TurnRow, 'end'>,
+): Promise<number | undefined> {
   const attempts = new Set<string>();
-  const own = mark().by;
   for (;;) {
-    const row = await journal.record(mark);
+    const row = await journal.record(() => ({ by: own, changes: [], ...planFirst(attempts.size) }));
     await journal.apply(row);
     if (row.end !== undefined) return undefined;
     if (row.by === own) return attempts.size;
@@ -133,22 +131,21 @@ export function createTurnHandler(host: SessionWorkerHost): (ctx: ObjectContext,
   return async (ctx, input) => {
     host.assertOpen();
     const by = systemIds();
-    const { clock } = host.services;
-    const journal = await TurnJournal.open(ctx, host);
+    const journal = await TurnJournal.open({ ctx, host, input });
     const { image } = journal;
-    const mark = (): TurnRow => ({ by, changes: [], ...(isOver(image, input, clock.now()) && { end: toEnd(image, clock.now()) }) });
-    const earlier = await replay(journal, mark);
+    const planFirst = (attempts: number): Pick<TurnRow, 'end'> => {
+      const end = planSkip(image, { now: host.services.clock.now(), input }, attempts);
+      return end === undefined ? {} : { end };
+    };
+    const earlier = await replay(journal, by, planFirst);
     if (earlier === undefined) return;
-    await runTurn({ ctx, host, journal, by, input, isRepeated: earlier > 0 });
+    await runTurn({ ctx, host, journal, by, input, isRepeated: earlier > 0 || input.isRepeated === true });
   };
 }
 
-interface TurnParts {
-  readonly ctx: ObjectContext;
-  readonly host: SessionWorkerHost;
+interface TurnParts extends TurnCall {
   readonly journal: TurnJournal;
   readonly by: string;
-  readonly input: TurnInput;
   readonly isRepeated: boolean;
 }
 
@@ -166,7 +163,7 @@ function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWri
     image,
     store: createTurnStore(access),
     // Whatever else stands in its entry is small.
-    maxSnapshotSize: host.maxRowBytes * 0.9,
+    maxSnapshotBytes: host.maxRecordBytes * 0.9,
     isRepeated,
     services: host.services,
     onFailed: (error) => writer.fail(error),
@@ -190,7 +187,7 @@ class TurnPump {
   constructor(parts: TurnParts) {
     const { host, journal } = parts;
     this.#parts = parts;
-    this.#writer = new TurnWriter(host.maxRowBytes);
+    this.#writer = new TurnWriter(host.maxRecordBytes);
     this.#reports = new ReportTimer(host.services.clock, journal.image, () => host.turnCount);
     this.turn = openTurn(parts, this.#writer);
   }
@@ -214,11 +211,10 @@ class TurnPump {
     while (!(await this.#recordNext()));
   }
 
-  #toEnd(): TurnEnd {
-    const { host, journal } = this.#parts;
-    const now = host.services.clock.now();
-    const { isOpen = false, wakeAt = Infinity } = journal.image.header ?? {};
-    return this.turn.isUnreadable && (isOpen || wakeAt <= now) ? toUnreadableEnd(journal.image, now) : toEnd(journal.image, now);
+  #planEnd(): TurnEnd {
+    const { host, journal, input } = this.#parts;
+    const { hasFailed, keepsMails, leavesMails } = this.turn;
+    return planEnd(journal.image, { now: host.services.clock.now(), input, hasFailed, keepsMails, leavesMails });
   }
 
   /** Records the next row, if there is one. Returns true once the turn has ended. */
@@ -235,7 +231,7 @@ class TurnPump {
       by,
       changes,
       ...(isReported && { reportBy: host.id }),
-      ...(isEnd && { end: this.#toEnd() }),
+      ...(isEnd && { end: this.#planEnd() }),
     }));
     await journal.apply(row);
     settle();
@@ -243,14 +239,14 @@ class TurnPump {
     if (isReported) this.#reports.noteReport();
     else this.#reports.noteRow();
     this.#steps += countSteps(row);
-    if (this.#steps >= host.maxSteps) this.turn.leave();
+    if (this.#steps >= host.stepsPerInvocation) this.turn.leave();
     return false;
   }
 }
 
 /** Runs a turn until it is over. */
 async function runTurn(parts: TurnParts): Promise<void> {
-  const { ctx, host, input, isRepeated } = parts;
+  const { ctx, host, input, isRepeated, journal } = parts;
   const pump = new TurnPump(parts);
   const onEnded = (): void => pump.fail(new RuntimeClosedError('its attempt is over', { isStored: true }));
   ctx.request().attemptCompletedSignal.addEventListener('abort', onEnded);
@@ -258,8 +254,8 @@ async function runTurn(parts: TurnParts): Promise<void> {
   if (input.mail !== undefined) pump.turn.offer(input.mail);
   try {
     await host.whenHoldsKnown(input.holds ?? []);
-    // The bell has not rung for this attempt yet.
-    if (isRepeated) for (const mail of await host.readMails(ctx.key)) pump.turn.offer(mail);
+    // The bell has not rung for this attempt yet; mails that were kept are applied before later ones.
+    if (isRepeated || journal.image.keepsMails) for (const mail of await host.readMails(ctx.key)) pump.turn.offer(mail);
     await pump.run();
   } catch (error) {
     pump.fail(error);

@@ -33,8 +33,8 @@ export class SessionWorkerHost {
   readonly id: string = systemIds();
   readonly names: ServiceNames;
   readonly services: TurnServices;
-  readonly maxSteps: number;
-  readonly maxRowBytes: number;
+  readonly stepsPerInvocation: number;
+  readonly maxRecordBytes: number;
   readonly #options: ServeSessionsOptions;
   readonly #ingress: Ingress;
   readonly #turns = new Map<string, SessionTurn>();
@@ -45,11 +45,19 @@ export class SessionWorkerHost {
   #onEmpty = (): void => undefined;
 
   constructor(options: ServeSessionsOptions) {
-    const { agents, clock = systemClock, ids = systemIds, maxRecoveries = 3, maxConcurrent = 500, maxSteps = 200, states } = options;
+    const {
+      agents,
+      clock = systemClock,
+      ids = systemIds,
+      maxRecoveries = 3,
+      maxConcurrent = 500,
+      stepsPerInvocation = 200,
+      states,
+    } = options;
     this.#options = options;
     this.names = toServiceNames(options.prefix ?? 'Stepline');
-    this.maxSteps = maxSteps;
-    this.maxRowBytes = options.maxRowBytes ?? 8 * 1024 * 1024;
+    this.stepsPerInvocation = stepsPerInvocation;
+    this.maxRecordBytes = options.maxRecordBytes ?? 8 * 1024 * 1024;
     this.#ingress = openIngress(options.ingress);
     this.#startedAt = systemClock.now();
     const closing = this.#closing.signal;

@@ -124,7 +124,7 @@ export const runningCases: JournalCases = {
   'a row that is too large is rejected with unrecordable-row': async (stage) => {
     const agent = createJournalAgent({ run: () => 'x'.repeat(50_000) });
     const code = await stage.execute([], async (engine) =>
-      runDurably(agent, 'Go.', { engine, executionId: stage.id, maxRowBytes: 40_000 }).then(({ status }) => status, errorCode),
+      runDurably(agent, 'Go.', { engine, executionId: stage.id, maxRecordBytes: 40_000 }).then(({ status }) => status, errorCode),
     );
     same(code, 'unrecordable-row', 'error');
   },

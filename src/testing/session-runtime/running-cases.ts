@@ -82,6 +82,7 @@ export const runningCases: RuntimeCases = {
     const ids = Array.from({ length: 10 }, (_, index) => `s${index}`);
     await Promise.all(ids.map((id, index) => start(id, `note ${index}@g; say End ${index}`)));
     for (const index of ids.keys()) await reach(`note ${index}`);
+    for (const id of ids) await becomes(id, 'in_progress');
     same((await runtime.list({ status: 'in_progress' })).sessions.length, ids.length, 'sessions that run at once');
     await world.open('g');
     for (const [index, id] of ids.entries()) same((await becomes(id, 'completed')).text, `End ${index}`, `end of ${id}`);

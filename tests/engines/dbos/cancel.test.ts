@@ -1,6 +1,7 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAgent, defineHook, defineTool } from '../../../src/entry/index.ts';
+import { createAgent, defineHook, defineTool, ErrorPolicy } from '../../../src/entry/index.ts';
 import { dbosEngine } from '../../../src/journal/dbos/index.ts';
 import { runDurably } from '../../../src/journal/index.ts';
 import { scriptedModel } from '../../../src/testing/index.ts';
@@ -15,7 +16,7 @@ const wait = (isDone: () => boolean): Promise<void> => expect.poll(isDone, { tim
 /** Four calls that run until they are interrupted. */
 const agent = createAgent({
   id: 'slow',
-  model: scriptedModel([{ toolCalls: [0, 1, 2, 3].map((index) => ({ name: 'wait', id: `c-${index}` })) }]),
+  model: scriptedModel([{ toolCalls: [0, 1, 2, 3].map((index) => ({ name: 'wait', id: `c-${index}` })) }], { repeatLast: true }),
   tools: [
     defineTool({
       name: 'wait',
@@ -49,6 +50,39 @@ const workflow = DBOS.registerWorkflow(
   { name: 'slow' },
 );
 
+const waits = { begun: 0, left: 0 };
+const limited = createAgent({
+  id: 'limited',
+  model: scriptedModel(
+    [{ error: { type: 'rate_limit', code: 'http-429', message: 'over the limit', retryable: true, retryAfterMs: 50_000 } }],
+    {
+      repeatLast: true,
+    },
+  ),
+  errors: new ErrorPolicy({ onRateLimitError: 'retry', maxRetries: 3 }),
+  ports: { onProblem: () => undefined },
+});
+const waitingWorkflow = DBOS.registerWorkflow(
+  async (id: string) => {
+    const { sleep, ...rest } = dbosEngine(DBOS);
+    const engine = {
+      ...rest,
+      sleep: (ms: number) => {
+        waits.begun += 1;
+        return sleep(ms);
+      },
+    };
+    return runDurably(limited, 'Go.', { engine, executionId: id }).then(
+      ({ status }) => status,
+      (error: unknown) => {
+        waits.left += 1;
+        throw error;
+      },
+    );
+  },
+  { name: 'waiting' },
+);
+
 beforeAll(async () => {
   server = await startPostgres();
   DBOS.setConfig({ name: 'cancel', systemDatabaseUrl: server.url, logger: quietLogger });
@@ -67,6 +101,31 @@ test('cancelling a workflow interrupts its calls within a second', async () => {
   await wait(() => calls.abortedAt.length === 4);
   expect(Math.max(...calls.abortedAt) - cancelledAt).toBeLessThan(1000);
   expect((await DBOS.getWorkflowStatus('slow-1'))?.status).toBe('CANCELLED');
+});
+
+test('a workflow that another executor has taken over is interrupted within a second, and records nothing more', async () => {
+  [calls.started, calls.abortedAt] = [0, []];
+  await DBOS.startWorkflow(workflow, { workflowID: 'slow-2' })('slow-2');
+  await wait(() => calls.started === 4);
+  const connection = new pg.Client({ connectionString: server?.url });
+  await connection.connect();
+  const countSteps = async (): Promise<unknown> =>
+    (await connection.query(`SELECT count(*)::int AS count FROM dbos.operation_outputs WHERE workflow_uuid = 'slow-2'`)).rows;
+  const before = await countSteps();
+  const takenAt = performance.now();
+  await connection.query(`UPDATE dbos.workflow_status SET executor_id = 'other' WHERE workflow_uuid = 'slow-2'`);
+  await wait(() => calls.abortedAt.length === 4);
+  expect(Math.max(...calls.abortedAt) - takenAt).toBeLessThan(1000);
+  expect(await countSteps()).toStrictEqual(before);
+  await DBOS.cancelWorkflow('slow-2');
+  await connection.end();
+});
+
+test('cancelling a workflow ends its wait for the next try', async () => {
+  await DBOS.startWorkflow(waitingWorkflow, { workflowID: 'waiting-1' })('waiting-1');
+  await wait(() => waits.begun > 0);
+  await DBOS.cancelWorkflow('waiting-1');
+  await wait(() => waits.left > 0);
 });
 
 test('dbosEngine() outside a workflow throws an error that says where to call it', () => {

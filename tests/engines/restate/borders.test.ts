@@ -30,18 +30,18 @@ const folder = mkdtempSync(join(tmpdir(), 'stepline-borders-'));
 const by = { id: 'ann', kind: 'user' };
 
 const size = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] } as const;
-const createFill = (effect: 'once' | 'pure') =>
-  defineTool({ name: 'fill', description: 'Fills.', input: size, effect, run: (args) => 'x'.repeat(args.size) });
+const createFill = (effect: 'once' | 'pure', letter: string) =>
+  defineTool({ name: 'fill', description: 'Fills.', input: size, effect, run: (args) => letter.repeat(args.size) });
 
 /** Four calls in one step, each with a result of this size. */
-const createFiller = (bytes: number, effect: 'once' | 'pure') =>
+const createFiller = (bytes: number, effect: 'once' | 'pure', letter: string) =>
   createAgent({
     id: 'filler',
     model: scriptedModel([
       { toolCalls: [1, 2, 3, 4].map((index) => ({ name: 'fill', id: `c${index}`, args: { size: bytes } })) },
       { text: 'Filled.' },
     ]),
-    tools: [createFill(effect)],
+    tools: [createFill(effect, letter)],
     ports: { onProblem: () => undefined },
   });
 
@@ -61,13 +61,15 @@ afterAll(async () => {
 
 interface Limits {
   readonly effect?: 'once' | 'pure';
-  readonly maxRowBytes?: number;
+  readonly maxRecordBytes?: number;
+  /** @default 'x' */
+  readonly letter?: string;
 }
 
-async function openSessions(prefix: string, bytes: number, { effect = 'once', maxRowBytes }: Limits = {}) {
+async function openSessions(prefix: string, bytes: number, { effect = 'once', maxRecordBytes, letter = 'x' }: Limits = {}) {
   if (server === undefined) throw new Error('There is no server.');
   const list = sqliteStore({ path: join(folder, `${prefix}.db`) });
-  const [agents, ingress] = [[createFiller(bytes, effect)], { url: server.ingress }];
+  const [agents, ingress] = [[createFiller(bytes, effect, letter)], { url: server.ingress }];
   const problems: unknown[] = [];
   const worker = serveSessions({
     agents,
@@ -77,7 +79,7 @@ async function openSessions(prefix: string, bytes: number, { effect = 'once', ma
     identityKeys,
     maxRecoveries: 1,
     onProblem: (error) => void problems.push(error),
-    ...(maxRowBytes !== undefined && { maxRowBytes }),
+    ...(maxRecordBytes !== undefined && { maxRecordBytes }),
   });
   const endpoint = await listen(worker.node);
   await server.register(endpoint.url);
@@ -125,7 +127,7 @@ describe('limits of sessions on Restate', () => {
   });
 
   test('rejects a result that is too large with session-too-large, and reports a once call as unknown', async () => {
-    const { runtime, problems, dispose } = await openSessions('OnceTooLarge', 20_000, { maxRowBytes: 15_000 });
+    const { runtime, problems, dispose } = await openSessions('OnceTooLarge', 20_000, { maxRecordBytes: 15_000 });
     const { id } = await runtime.create({}, { by });
     const { status, state } = await runtime.send(id, 'Go.', { by });
     const ends = state.steps.flatMap(({ executions }) => executions).map((call) => call.status);
@@ -134,8 +136,18 @@ describe('limits of sessions on Restate', () => {
     await dispose();
   });
 
+  test('counts the bytes of a result, not its characters', async () => {
+    const { runtime, problems, dispose } = await openSessions('Wide', 10_000, { maxRecordBytes: 15_000, letter: '漢' });
+    const { id } = await runtime.create({}, { by });
+    const { state } = await runtime.send(id, 'Go.', { by });
+    const ends = state.steps.flatMap(({ executions }) => executions).map((call) => call.status);
+    expect(new Set(ends)).toStrictEqual(new Set(['unknown']));
+    expect(problems.map((error) => Reflect.get(Object(error), 'code'))).toContain('session-too-large');
+    await dispose();
+  });
+
   test('waits for a person if the results of a step are too large every time', async () => {
-    const { runtime, problems, dispose } = await openSessions('TooLarge', 20_000, { effect: 'pure', maxRowBytes: 15_000 });
+    const { runtime, problems, dispose } = await openSessions('TooLarge', 20_000, { effect: 'pure', maxRecordBytes: 15_000 });
     const { id } = await runtime.create({}, { by });
     const { status, waitingFor } = await runtime.send(id, 'Go.', { by });
     expect([status, waitingFor.map(({ type }) => type)]).toStrictEqual(['waiting', ['person']]);

@@ -72,7 +72,7 @@ const worker = serveSessions({
   ingress: { url: ingress },
   maxRecoveries: 1000,
   // Small, so that sessions continue in fresh journals all the time.
-  maxSteps: 7,
+  stepsPerInvocation: 7,
   onProblem: () => undefined,
 });
 await listen(worker.node, port);
