@@ -30,15 +30,10 @@ class Watch {
   started = 0;
   steps = 0;
   takenOver = 0;
-  /** The executor that has recorded the last step. */
-  lastExecutor = '';
 
-  note(executorId: string, { started, step, takeover = 0, problem }: Said): void {
+  note({ started, step, takeover = 0, problem }: Said): void {
     if (started !== undefined) this.started += 1;
-    if (step !== undefined) {
-      this.steps += 1;
-      this.lastExecutor = executorId;
-    }
+    if (step !== undefined) this.steps += 1;
     this.takenOver += takeover;
     if (problem !== undefined) this.problems.push(problem);
   }
@@ -55,6 +50,14 @@ async function readEnds(client: Client): Promise<ReadonlyMap<string, SessionEnd>
   const done = await client.listWorkflows({ status: 'SUCCESS', workflowName: 'session', loadInput: false });
   // Holds: the workflow returns these.
   return new Map(done.map(({ workflowID, output }) => [workflowID, output as SessionEnd]));
+}
+
+/** Finds the executor that has most sessions that have not ended. */
+async function findBusiest(client: Client): Promise<string | undefined> {
+  const open = await client.listWorkflows({ status: 'PENDING', workflowName: 'session', loadInput: false, loadOutput: false });
+  const counts = new Map<string, number>();
+  for (const { executorId = '' } of open) counts.set(executorId, (counts.get(executorId) ?? 0) + 1);
+  return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0];
 }
 
 async function countEnds(client: Client): Promise<number> {
@@ -130,7 +133,7 @@ export async function runDbosChaos(options: ChaosOptions): Promise<readonly Figu
   const random = createRandom(seed);
   const ids = sessionIds(sessions);
   const start = (executorId: string, own: readonly string[]): Executor => {
-    const executor = startExecutor({ url: server.url, executorId, world, steps, sessions: own }, (said) => watch.note(executorId, said));
+    const executor = startExecutor({ url: server.url, executorId, world, steps, sessions: own }, (said) => watch.note(said));
     void executor.failed.then((errors) => watch.problems.push(`Executor ${executorId} ended by itself. ${errors}`));
     return executor;
   };
@@ -142,14 +145,16 @@ export async function runDbosChaos(options: ChaosOptions): Promise<readonly Figu
     await watch.until(() => watch.started > 0 || watch.problems.length > 0);
     executors.push(start('two', toOwn(1)));
     for (let kill = 1; kill <= kills; kill += 1) {
-      const from = Math.floor(((sessions * steps) / (kills + 1)) * kill);
+      // The kills come in the first two thirds of the work, so that enough is left to take over.
+      const from = Math.floor(((sessions * steps) / (1.5 * kills)) * kill);
       await watch.until(() => watch.steps >= from || watch.problems.length > 0);
       if (watch.problems.length > 0) throw new Error(watch.problems.join('\n'));
       await pause(random() * 20);
       const isLast = kill === kills;
       const drawn = random() < 0.5 ? 0 : 1;
       // The executor that does not come back must leave work behind.
-      const index = isLast ? executors.findIndex(({ orders }) => orders.executorId === watch.lastExecutor) : drawn;
+      const busiest = isLast ? await findBusiest(client) : undefined;
+      const index = isLast ? executors.findIndex(({ orders }) => orders.executorId === busiest) : drawn;
       const victim = executors[index];
       await victim?.kill();
       onProgress?.(
