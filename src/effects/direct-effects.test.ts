@@ -38,15 +38,15 @@ function createControl() {
     for (const call of [...onInterrupt]) call();
     requestStop();
   };
-  return { control, interrupt, requestStop };
+  return { control, interrupt, requestStop, countListeners: () => onInterrupt.size };
 }
 
 function setUp(onProblem?: () => never) {
   const clock = createFakeClock();
-  const { control, interrupt, requestStop } = createControl();
+  const { control, interrupt, requestStop, countListeners } = createControl();
   const problems: Problem[] = [];
   const effects = createDirectEffects({ clock, control, onProblem: onProblem ?? ((error, where) => problems.push({ error, where })) });
-  return { clock, interrupt, requestStop, effects, problems };
+  return { clock, interrupt, requestStop, countListeners, effects, problems };
 }
 
 /** Work that ends when it is told to. */
@@ -236,6 +236,17 @@ describe('signals and timers', () => {
     const { effects, clock } = setUp();
     await effects.run('a', () => 'whole', { timeoutMs: 1000 });
     expect(clock.pendingTimers()).toBe(0);
+  });
+
+  test('an interruption cancels what is open, in whatever order others have ended', async () => {
+    const { effects, interrupt, countListeners } = setUp();
+    const works = Array.from({ length: 5 }, () => createWork<string>());
+    const results = works.map(({ work }, index) => effects.run(`work ${index}`, work));
+    for (const index of [0, 3]) works[index]?.finish(`value ${index}`);
+    await turn();
+    expect(countListeners()).toBe(1);
+    interrupt('over');
+    expect((await Promise.all(results)).map(({ ok }) => ok)).toStrictEqual([true, false, false, true, false]);
   });
 
   test('many effects at once settle each for itself', async () => {
