@@ -3,13 +3,16 @@
 // Does not: know who drives a conversation. It is known by its messages.
 // K1. While a model calls tools, its conversation is kept for as long as its messages are: it continues.
 // K2. After any other answer it may be over, and an idle one would hold its messages twice. Only the last of these is kept.
-// K3. No WeakRef is made: an engine keeps what it refers to until the event loop turns, and many conversations may end before that.
+// K3. Of conversations that begin with the same message, the latest are kept, up to a number: that message may live as long as the program.
+// K4. No WeakRef is made: an engine keeps what it refers to until the event loop turns, and many conversations may end before that.
 import type { Message, Messages } from '../../messages/index.ts';
 import type { Conversation } from '../index.ts';
 import type { PromptMessage } from './prompt.ts';
 import type { Reporter } from './prompt-writer.ts';
 import { countInstructions, PromptWriter } from './prompt-writer.ts';
 import type { Reader } from './to-file-part.ts';
+
+const mostBranches = 100;
 
 interface Entry {
   /** First message after the instructions. */
@@ -63,7 +66,10 @@ export class PromptCache {
     if (first === undefined) return writer;
     const entries = this.#entries.get(first);
     if (entries === undefined) this.#entries.set(first, [{ first, writer }]);
-    else entries.push({ first, writer });
+    else {
+      if (entries.length === mostBranches) entries.shift();
+      entries.push({ first, writer });
+    }
     return writer;
   }
 

@@ -124,7 +124,7 @@ describe('the prompts of a growing conversation', () => {
     for (const index of [1, 2, 3]) expect(after.prompt[index]).toBe(before.prompt[index]);
   });
 
-  it('are kept apart for any number of conversations that begin with the same message', async () => {
+  it('are kept apart for many conversations that begin with the same message', async () => {
     const { send } = openModel({ answersWith: 'call' });
     const begin = Message.user('Go.');
     const conversations = Array.from({ length: 40 }, (_, index) => [begin, ...step(index), ...step(100 + index)]);
@@ -134,6 +134,17 @@ describe('the prompts of a growing conversation', () => {
       const after = await send([...conversation, ...step(200)]);
       for (const place of [0, 1, 2, 3]) expect(after.prompt[place]).toBe(before[index]?.prompt[place]);
     }
+  });
+
+  it('are not kept for more than a hundred conversations that begin with the same message', async () => {
+    const { send } = openModel({ answersWith: 'call' });
+    const begin = Message.user('Go.');
+    const conversations = Array.from({ length: 101 }, (_, index) => [begin, ...step(index)]);
+    const before: Sent[] = [];
+    for (const conversation of conversations) before.push(await send(conversation));
+    const isKept = async (index: number): Promise<boolean> =>
+      (await send([...(conversations[index] ?? []), ...step(200)])).prompt[1] === before[index]?.prompt[1];
+    expect([await isKept(1), await isKept(100), await isKept(0)]).toEqual([true, true, false]);
   });
 
   it('are kept for the conversation that was answered last, and dropped for others that may be over', async () => {
