@@ -44,8 +44,8 @@ const laterPatches: Readonly<Record<string, Patch>> = {
   },
   event: {
     file: 'sessions/core/stored-events.ts',
-    find: 'all.map((event) => toStored(event, context))',
-    replace: `all.map((event) => ({ ${addedField}: 'event', ...toStored(event, context) }))`,
+    find: 'written.push(toStored(event, context))',
+    replace: `written.push({ ${addedField}: 'event', ...toStored(event, context) })`,
   },
   // Its value changes with every step.
   state: {
@@ -55,8 +55,8 @@ const laterPatches: Readonly<Record<string, Patch>> = {
   },
   change: {
     file: 'step-by-step/state-codec.ts',
-    find: '    lastSeq: after.lastSeq === before.lastSeq ? undefined : after.lastSeq,\n',
-    replace: `    lastSeq: after.lastSeq === before.lastSeq ? undefined : after.lastSeq,\n    ${addedField}: after.lastSeq,\n`,
+    find: "changes['lastSeq'] = after.lastSeq;\n",
+    replace: `changes['lastSeq'] = after.lastSeq;\n  changes['${addedField}'] = after.lastSeq;\n`,
   },
   effect: {
     file: 'journal/journal.ts',

@@ -262,14 +262,20 @@ function changesNow({ world, hook, given, isHonest }: Handling, facts: AnyFacts)
   const isCertain = given.pace === 'at once' && signal?.aborted !== true;
   const where = { run: world.run, executionId, stepNumber, hook, isDeclared, isCertain, signal: signal ?? AbortSignal.abort() };
   const isBesideCalls = point === HookPoint.BeforeTool || point === HookPoint.AfterTool;
+  // Counted for each hook and point by itself: nobody waits for hooks that only look on, so they may answer before or after others.
+  const nameNext = (what: string, before: readonly Given[]): string => {
+    const name = `${what}-${hook}-${point}-`;
+    return `${name}${before.filter(({ key }) => key.startsWith(name)).length}`;
+  };
   const votes = given.votes.map((each): Vote => {
-    const key = `vote-${world.votes.length}`;
+    const key = nameNext('vote', world.votes);
     world.votes.push({ ...where, key, decision: each.decision, begun: world.begun.length, turn: world.turn, isBesideCalls });
     return { ...each, context: { ...each.context, key } };
   });
   const special = findSpecial(point, given);
-  const metadata: JsonObject | undefined = given.metadata ? { [`of-${hook}-${world.metadata.length}`]: stepNumber } : undefined;
-  if (metadata !== undefined) world.metadata.push({ ...where, key: `of-${hook}-${world.metadata.length}` });
+  const key = nameNext('of', world.metadata);
+  const metadata: JsonObject | undefined = given.metadata ? { [key]: stepNumber } : undefined;
+  if (metadata !== undefined) world.metadata.push({ ...where, key });
   const changes = {
     ...(votes.length > 0 && { votes: votes.length === 1 ? votes[0] : votes }),
     ...(metadata !== undefined && { metadata }),
