@@ -129,10 +129,12 @@ export async function runRestateChaos(options: ChaosOptions): Promise<readonly F
     const before = countEffects();
     await begin(late);
     while (countEffects() === before && performance.now() - begun < patienceMs) await pause(5);
+    // The copy that the count is taken from is a little late.
+    let left = await countOpen();
+    while (left === 0 && performance.now() - begun < patienceMs) left = await countOpen();
     const isDead = workers.length - 1;
     await workers[isDead]?.kill();
     const lost = performance.now();
-    const left = await countOpen();
     onProgress(`worker ${isDead + 1} dies for good, ${left} sessions are open`);
     while ((await countOpen()) > 0 && performance.now() - lost < patienceMs) await pause(50);
     const toSeconds = (since: number): number => Math.round((performance.now() - since) / 100) / 10;
