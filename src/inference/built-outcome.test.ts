@@ -61,7 +61,7 @@ describe('an answer that the builder made', () => {
 
   test.each<[string, (builder: ResponseBuilder) => void]>([
     ['arguments as a value', (builder) => builder.toolCall({ id: 'a', name: 'look', input: { id: 1 } })],
-    // Holds: whoever has no compiler may pass anything.
+    // Holds: JavaScript callers can pass anything.
     ['metadata that is not an object', (builder) => builder.facts({ providerMetadata: new Date(0) as never })],
     ['a part of its own', (builder) => builder.part({ type: 'source', sourceType: 'url', id: 's', url: 'https://example.com' })],
   ])('that holds an object of the provider is checked, and the object stays open: %s', (_, fill) => {

@@ -61,7 +61,7 @@ export function toCanonical(
   return { ok: false, path: '', problem: describeSize(value, limits), isTooLarge: true };
 }
 
-/** Brings a value into the form that JSON keeps, as a frozen copy: whoever holds the value cannot change the copy. */
+/** Brings a value into the form that JSON keeps, as a frozen copy. Later changes to the value do not affect the copy. */
 export function toFrozenCanonical(value: unknown, limits: CanonicalLimits = {}): CanonicalResult {
   const { maxDepth = mostCanonicalDepth, maxBytes = mostCanonicalBytes } = limits;
   const copy = copyPlain(value, maxDepth, maxBytes);

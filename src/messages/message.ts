@@ -90,7 +90,7 @@ function saysNothing(part: Part): boolean {
   return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
 }
 
-/** True for what can be said: text, a message, one part or several. Whoever has no compiler may hand in anything. */
+/** True for what can be said: text, a message, one part or several. JavaScript callers can pass anything. */
 export function isMessageContent(given: unknown): given is MessageContent | Message {
   if (typeof given === 'string' || given instanceof Message) return true;
   try {

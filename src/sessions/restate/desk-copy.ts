@@ -63,7 +63,7 @@ async function applyChange(store: SessionStore, sessionId: string, change: TurnC
   }
 }
 
-/** Applies a change, under the claim of whoever holds it by then. */
+/** Applies a change under the current claim, even if another process has taken it meanwhile. */
 async function applyOne(store: SessionStore, sessionId: string, change: TurnChange): Promise<boolean> {
   for (;;) {
     try {
