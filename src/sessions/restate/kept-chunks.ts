@@ -1,5 +1,5 @@
 // The chunks of entries that are kept under a session's object.
-import type { ObjectContext } from '@restatedev/restate-sdk';
+import type { ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
 import { omitUndefined } from '../../lib/index.ts';
 import type { LogEntry } from '../index.ts';
 import type { TurnChange } from './protocol.ts';
@@ -8,8 +8,11 @@ const prefix = 'entries/';
 
 export const toChunkKey = (from: number): string => `${prefix}${from}`;
 
+/** Key of the number of the entry that answered a request. */
+export const toRequestKey = (requestId: string): string => `request/${requestId}`;
+
 /** Returns the number of the first entry of every chunk, in their order. */
-export const readChunkStarts = async (ctx: ObjectContext): Promise<readonly number[]> =>
+export const readChunkStarts = async (ctx: ObjectSharedContext): Promise<readonly number[]> =>
   (await ctx.stateKeys())
     .filter((key) => key.startsWith(prefix))
     .map((key) => Number(key.slice(prefix.length)))
@@ -38,4 +41,13 @@ export async function rewriteOldChunks(
       }),
     );
   }
+}
+
+/** Finds the entry that answered a request, however old. */
+export async function findKeptRequest(ctx: ObjectSharedContext, requestId: string): Promise<LogEntry | undefined> {
+  const n = await ctx.get<number>(toRequestKey(requestId));
+  if (n === null) return undefined;
+  const from = (await readChunkStarts(ctx)).findLast((start) => start <= n);
+  const chunk = from === undefined ? null : await ctx.get<readonly LogEntry[]>(toChunkKey(from));
+  return chunk?.find((entry) => entry.n === n);
 }

@@ -1,9 +1,8 @@
 // Messages between the services.
 // Owns:     the names of the services, and the shape of every message between them.
 // Does not: know how a message is handled.
-import type { ProcessIdentity } from '../../lib/index.ts';
+import type { JsonObject, ProcessIdentity } from '../../lib/index.ts';
 import type { Mail, NewMail, SessionDeletion, SessionRewrite, SessionWrite } from '../index.ts';
-import type { JsonObject } from '../../lib/index.ts';
 
 /** Names of the services. `session` runs on workers, all others at the desk. */
 export interface ServiceNames {
@@ -11,23 +10,23 @@ export interface ServiceNames {
   readonly session: string;
   /** One object per session: its mails, and the copy for readers. */
   readonly desk: string;
-  /** One object per worker: notifications that it receives while it works. */
-  readonly bell: string;
-  /** Waits for a bell. */
-  readonly porter: string;
+  /** One object per worker: notices that it has not received yet. */
+  readonly notices: string;
+  /** Requests of workers that belong to no single session. */
+  readonly workers: string;
   /** One object: the list of workers. */
-  readonly office: string;
+  readonly registry: string;
 }
 
-/** The key of the only office. */
-export const officeKey = 'all';
+/** The key of the only registry. */
+export const registryKey = 'all';
 
 export const toServiceNames = (prefix: string): ServiceNames => ({
   session: `${prefix}Session`,
   desk: `${prefix}Desk`,
-  bell: `${prefix}Bell`,
-  porter: `${prefix}Porter`,
-  office: `${prefix}Office`,
+  notices: `${prefix}Notices`,
+  workers: `${prefix}Workers`,
+  registry: `${prefix}Registry`,
 });
 
 /** The reason for a turn. Without a mail, the session continues where it stopped. */
@@ -48,32 +47,36 @@ export type TurnChange =
   | ({ readonly type: 'delete' } & Omit<SessionDeletion, 'sessionId' | 'epoch'>)
   | { readonly type: 'answer'; readonly num: number; readonly reply?: string };
 
-/** Changes on their way to the desk. */
+/** Changes of one session on their way to the desk. */
 export interface TurnReport {
+  readonly sessionId: string;
   readonly changes: readonly TurnChange[];
-  /** The worker that runs the session; absent once its turn has ended. */
+  /** The worker, if it runs the session now. */
   readonly worker?: string;
-  /** True if an earlier report of the same turn named the same worker. */
+  /** True if the report before this one named the same worker. */
   readonly isKnown?: boolean;
 }
+
+/** Result of a report: the mails that wait for a session whose worker was not known before, or the reason why it was not stored. */
+export type ReportReply = { readonly mails: readonly Mail[] } | { readonly error: JsonObject };
 
 /** An action that was accepted, or the reason why it was not. */
 export type PostReply = { readonly mail: Mail } | { readonly error: JsonObject };
 
 export type PostRequest = NewMail;
 
-/** A notification for a worker. */
-export type BellCall = { readonly type: 'mail'; readonly mail: Mail } | { readonly type: 'holds' };
+/** Something that a worker should know at once. */
+export type Notice = { readonly type: 'mail'; readonly mail: Mail } | { readonly type: 'holds' };
 
-/** Calls that a worker has not heard yet. It says how far it has heard when it listens again. */
-export interface BellCalls {
-  readonly calls: readonly BellCall[];
+/** Notices that a worker has not received yet. It says how many it has received when it asks again. */
+export interface PendingNotices {
+  readonly notices: readonly Notice[];
   /** Number of the last one. */
   readonly upTo: number;
 }
 
 /** Sign of life of a worker. */
-export interface WorkerSign extends ProcessIdentity {
+export interface Heartbeat extends ProcessIdentity {
   readonly id: string;
   readonly name?: string;
   /** Time at which it started. */

@@ -3,7 +3,7 @@ import { isRecord } from '../../lib/index.ts';
 import { IngressError } from './ingress-error.ts';
 import type { IngressOptions } from './ingress.ts';
 import { openIngress } from './ingress.ts';
-import { officeKey, toServiceNames } from './protocol.ts';
+import { registryKey, toServiceNames } from './protocol.ts';
 
 /** Options of rebuildCopy(). */
 export interface RebuildCopyOptions {
@@ -40,8 +40,8 @@ async function listSessions({ url, headers = {}, fetch: send = fetch }: IngressO
  */
 export async function rebuildCopy({ ingress, admin, prefix = 'Stepline' }: RebuildCopyOptions): Promise<number> {
   const { call } = openIngress(ingress);
-  const { session, office } = toServiceNames(prefix);
-  await call({ service: office, key: officeKey, handler: 'lookAgain' }, undefined);
+  const { session, registry } = toServiceNames(prefix);
+  await call({ service: registry, key: registryKey, handler: 'lookAgain' }, undefined);
   let [count, last] = [0, ''];
   for (;;) {
     const ids = await listSessions(

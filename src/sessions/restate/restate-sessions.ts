@@ -8,7 +8,7 @@ import { Agents, createSessionRuntime, findForks, fromWire } from '../index.ts';
 import type { IngressOptions } from './ingress.ts';
 import { openIngress } from './ingress.ts';
 import type { PostReply, PostRequest } from './protocol.ts';
-import { officeKey, toServiceNames } from './protocol.ts';
+import { registryKey, toServiceNames } from './protocol.ts';
 
 /** Options of restateSessions(). */
 export interface RestateSessionsOptions<Given extends Orchestrator = Orchestrator> extends Pick<
@@ -26,7 +26,7 @@ export interface RestateSessionsOptions<Given extends Orchestrator = Orchestrato
 function toDeskStore({ list, ingress, prefix = 'Stepline' }: RestateSessionsOptions): SessionStore {
   const names = toServiceNames(prefix);
   const { call } = openIngress(ingress);
-  const ringAll = (): Promise<void> => call({ service: names.office, key: officeKey, handler: 'ringAll' }, {});
+  const noteHolds = (): Promise<void> => call({ service: names.registry, key: registryKey, handler: 'noteHolds' }, {});
   const post: SessionStore['post'] = async (mail) => {
     const reply = await call<PostReply>({ service: names.desk, key: mail.sessionId, handler: 'post' }, mail satisfies PostRequest);
     if ('error' in reply) throw fromWire(readJsonObject(reply.error, 'reply'));
@@ -36,11 +36,11 @@ function toDeskStore({ list, ingress, prefix = 'Stepline' }: RestateSessionsOpti
     post,
     putHold: async (hold) => {
       await list.putHold(hold);
-      await ringAll();
+      await noteHolds();
     },
     dropHold: async (id) => {
       const wasThere = await list.dropHold(id);
-      if (wasThere) await ringAll();
+      if (wasThere) await noteHolds();
       return wasThere;
     },
   };

@@ -7,36 +7,29 @@ import type { ObjectContext } from '@restatedev/restate-sdk';
 import type { LogEntry } from '../index.ts';
 import { isOpenRow } from '../index.ts';
 import { readChunkStarts, toChunkKey } from './kept-chunks.ts';
-import type { ServiceNames, TurnChange, TurnReport } from './protocol.ts';
+import type { TurnChange } from './protocol.ts';
 import type { KeptHead } from './session-image.ts';
-
-interface DeskHandlers {
-  readonly head: (ctx: unknown) => Promise<number>;
-  readonly report: (ctx: unknown, report: TurnReport) => Promise<unknown>;
-}
+import type { SessionWorkerHost } from './worker-host.ts';
 
 /** Creates the handler. It sends nothing if the desk has everything. */
-export function createCopyHandler({ desk }: ServiceNames): (ctx: ObjectContext) => Promise<void> {
+export function createCopyHandler(host: SessionWorkerHost): (ctx: ObjectContext) => Promise<void> {
   return async (ctx) => {
     const kept = await ctx.get<KeptHead>('head');
     if (kept === null) return;
-    const send = (change: TurnChange): void =>
-      void ctx.objectSendClient<DeskHandlers>({ name: desk }, ctx.key).report({ changes: [change] });
+    const { signal } = new AbortController();
+    const send = (change: TurnChange): Promise<void> => host.sendReport({ sessionId: ctx.key, changes: [change] }, signal);
     const { head, header, effects, deletedAt } = kept;
-    if (deletedAt !== undefined) {
-      send({ type: 'delete', at: deletedAt });
-      return;
-    }
-    const known = await ctx.objectClient<DeskHandlers>({ name: desk }, ctx.key).head();
+    if (deletedAt !== undefined) return send({ type: 'delete', at: deletedAt });
+    const known = await ctx.run('known', async () => (await host.readHead(ctx.key))?.head ?? 0);
     if (header === undefined || known >= head) return;
     const toRewrite: (readonly LogEntry[])[] = [];
     for (const from of await readChunkStarts(ctx)) {
       const entries = (await ctx.get<readonly LogEntry[]>(toChunkKey(from))) ?? [];
-      send({ type: 'write', after: from - 1, header, entries, effects: effects.filter(isOpenRow), clearsEffects: true });
+      await send({ type: 'write', after: from - 1, header, entries, effects: effects.filter(isOpenRow), clearsEffects: true });
       if (from <= known) toRewrite.push(entries);
     }
     // An earlier state of the store may have what was erased since.
-    for (const entries of toRewrite) send({ type: 'rewrite', after: head, entries });
+    for (const entries of toRewrite) await send({ type: 'rewrite', after: head, entries });
     ctx.set('head', { ...kept, taken: [] });
   };
 }

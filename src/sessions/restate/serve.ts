@@ -1,10 +1,11 @@
 // Endpoints that a Restate server calls.
-import type { EndpointOptions as SdkOptions } from '@restatedev/restate-sdk';
-import { createEndpointHandler, object } from '@restatedev/restate-sdk';
+import type { EndpointOptions as SdkOptions, ObjectSharedContext } from '@restatedev/restate-sdk';
+import { createEndpointHandler, handlers, object } from '@restatedev/restate-sdk';
 import { createEndpointHandler as createFetchHandler } from '@restatedev/restate-sdk/fetch';
 import type { Orchestrator } from '../../step-by-step/index.ts';
 import { createDeskServices } from './desk-services.ts';
 import { handlerOptions } from './handler-options.ts';
+import { findKeptRequest } from './kept-chunks.ts';
 import { toServiceNames } from './protocol.ts';
 import type { EndpointOptions, ServeDeskOptions, ServeSessionsOptions } from './serve-options.ts';
 import { createCopyHandler } from './send-copy.ts';
@@ -52,10 +53,18 @@ export function serveDesk(options: ServeDeskOptions): RestateEndpoint {
 export function serveSessions<Given extends Orchestrator>(options: ServeSessionsOptions<Given>): SessionsEndpoint {
   // Holds: the worker passes each agent its own context and events.
   const host = new SessionWorkerHost(options);
+  const lazy = { ...handlerOptions, enableLazyState: true };
   const session = object({
     name: host.names.session,
-    options: { ...handlerOptions, enableLazyState: true },
-    handlers: { turn: createTurnHandler(host), copy: createCopyHandler(host.names) },
+    options: lazy,
+    handlers: {
+      turn: createTurnHandler(host),
+      copy: createCopyHandler(host),
+      request: handlers.object.shared(
+        lazy,
+        async (ctx: ObjectSharedContext, requestId: string) => (await findKeptRequest(ctx, requestId)) ?? null,
+      ),
+    },
   });
   const desk = options.list === undefined ? [] : createDeskServices(host.names, options.list);
   return {

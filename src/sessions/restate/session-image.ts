@@ -32,6 +32,8 @@ export interface KeptHead {
 export interface KeptChange {
   readonly head: KeptHead;
   readonly chunks: ReadonlyMap<number, readonly LogEntry[]>;
+  /** Numbers of the entries that answer a request, by the id of the request. */
+  readonly requests: ReadonlyMap<string, number>;
 }
 
 /** A mail is given to a session soon after it was posted, or with its own turn right after: older numbers need not be known. */
@@ -59,7 +61,10 @@ export class SessionImage {
   #unkept: number;
   /** Chunks with entries that were rewritten. */
   readonly #dirty = new Set<number>();
-  #unreported: TurnChange[] = [];
+  /** Changes of this turn that the desk needs. */
+  readonly #reports: TurnChange[] = [];
+  /** Number of these that the desk has confirmed. */
+  #confirmed = 0;
 
   constructor(kept: KeptHead | undefined, entries: readonly LogEntry[]) {
     this.head = kept?.head ?? 0;
@@ -81,7 +86,7 @@ export class SessionImage {
   }
 
   get hasUnreported(): boolean {
-    return this.#unreported.length > 0;
+    return this.#reports.length > this.#confirmed;
   }
 
   hasTaken(num: number): boolean {
@@ -96,7 +101,7 @@ export class SessionImage {
   }
 
   apply(change: TurnChange): void {
-    if (isReported(change)) this.#unreported.push(change);
+    if (isReported(change)) this.#reports.push(change);
     switch (change.type) {
       case 'write':
         this.#write(change);
@@ -145,20 +150,26 @@ export class SessionImage {
     this.taken = [...this.taken, ...mails].slice(-maxTaken);
   }
 
-  /** Returns the changes that were not reported yet, in parts that fit into a message each; they are from now on. */
-  takeReports(): readonly (readonly TurnChange[])[] {
-    // Readers see the text of an open step, not its journal.
-    const changes = this.#unreported.map((change) =>
-      change.type === 'write' ? { ...change, effects: (change.effects ?? []).filter(isOpenRow) } : change,
-    );
-    this.#unreported = [];
-    const [first = [], ...more] = cutBySize(changes, maxPart, measureChange).map(mergeChanges);
-    return [first, ...more];
+  /** Returns the changes that the desk has not confirmed, in parts that fit into a message each. */
+  listUnreported(): { readonly parts: readonly (readonly TurnChange[])[]; readonly upTo: number } {
+    return { parts: toReports(this.#reports.slice(this.#confirmed)), upTo: this.#reports.length };
+  }
+
+  /** Notes that the desk has these changes. */
+  confirmReported(upTo: number): void {
+    this.#confirmed = Math.max(this.#confirmed, upTo);
+  }
+
+  /** Returns all changes of this turn that the desk needs, confirmed or not: the same in every attempt. */
+  listReports(): readonly (readonly TurnChange[])[] {
+    return toReports(this.#reports);
   }
 
   /** Returns the changes that were not stored yet, and marks them as stored. */
   takeKept(): KeptChange {
     const chunks = new Map<number, readonly LogEntry[]>();
+    const unkept = this.#slice(this.#unkept, this.head);
+    const requests = new Map(unkept.flatMap(({ requestId, n }) => (requestId === undefined ? [] : [[requestId, n] as const])));
     if (this.#unkept <= this.head) {
       const last = this.#chunks.at(-1);
       const grows = last !== undefined && measureEntries(this.#slice(last, this.head)) <= chunkSize;
@@ -182,7 +193,7 @@ export class SessionImage {
       ...(failedTurns > 0 && { failedTurns }),
       ...(this.keepsMails && { keepsMails: true }),
     };
-    return { head: kept, chunks };
+    return { head: kept, chunks, requests };
   }
 
   /** A turn reads from the chunk with the last snapshot on. */
@@ -200,6 +211,14 @@ export class SessionImage {
 /** True if a change is more than the journal of an open step. */
 const isReported = (change: TurnChange): boolean =>
   change.type !== 'write' || change.header !== undefined || change.clearsEffects === true || (change.effects ?? []).some(isOpenRow);
+
+/** Turns changes into reports. Readers see the text of an open step, not its journal. */
+function toReports(changes: readonly TurnChange[]): readonly (readonly TurnChange[])[] {
+  const shown = changes.map((change) =>
+    change.type === 'write' ? { ...change, effects: (change.effects ?? []).filter(isOpenRow) } : change,
+  );
+  return cutBySize(shown, maxPart, measureChange).map(mergeChanges);
+}
 
 /** Merges consecutive writes into one. */
 export function mergeChanges(changes: readonly TurnChange[]): readonly TurnChange[] {

@@ -294,7 +294,7 @@ export class SessionTurn {
       this.#session = new LiveSession(log, this.#services);
       return true;
     }
-    const entry = image.entries.find((each) => each.requestId === requestId);
+    const entry = await this.#claimed.store.findRequest(sessionId, requestId);
     const creation = entry && readBody(entry.body).action;
     if (creation === undefined) throw new SessionConflictError(sessionId, { expected: 0, found: image.head });
     if (!isCreatedBy(opened, (await this.#load()).log.facts, creation)) throw new RequestReusedError(requestId);

@@ -17,6 +17,8 @@ export interface TurnEnd {
   readonly keepsMails?: boolean;
   /** Delay after which a fresh invocation does the same turn: this one has had too many attempts. */
   readonly repeatInMs?: number;
+  /** Set if the desk has not confirmed the reports of this turn: the server keeps them for it. */
+  readonly reportsLate?: boolean;
 }
 
 type ImageFacts = Pick<SessionImage, 'header' | 'wakeAt' | 'taken' | 'failedTurns' | 'keepsMails'>;

@@ -4,23 +4,23 @@
 // H1. Between start and end, only rows are journaled, one after the other. Everything stored and sent depends on rows alone.
 // H2. Each attempt reads rows until its own first row comes back; only then does anything run.
 // H3. Models and tools run outside the steps that Restate records.
-import type { InvocationHandle, ObjectContext, Serde } from '@restatedev/restate-sdk';
+import type { ObjectContext, Serde } from '@restatedev/restate-sdk';
 import { RetryableError, rpc } from '@restatedev/restate-sdk';
-import { systemIds } from '../../lib/index.ts';
+import { systemClock, systemIds } from '../../lib/index.ts';
 import type { LogEntry } from '../index.ts';
 import { RuntimeClosedError, toFacts, UnknownSessionError } from '../index.ts';
 import type { TurnChange, TurnInput, TurnReport } from './protocol.ts';
-import { rewriteOldChunks, toChunkKey } from './kept-chunks.ts';
+import { rewriteOldChunks, toChunkKey, toRequestKey } from './kept-chunks.ts';
 import type { KeptHead } from './session-image.ts';
 import { SessionImage } from './session-image.ts';
 import type { SessionSource } from './session-source.ts';
 import { SessionTurn } from './session-turn.ts';
-import { ReportTimer } from './report-timer.ts';
 import { createRowSerde } from './row-serde.ts';
 import type { TurnEnd } from './turn-end.ts';
 import { planEnd, planSkip } from './turn-end.ts';
 import type { TurnRow } from './turn-rows.ts';
 import { TurnWriter } from './turn-rows.ts';
+import { TurnReporter } from './turn-reporter.ts';
 import { createTurnStore } from './turn-store.ts';
 import type { SessionWorkerHost } from './worker-host.ts';
 
@@ -40,8 +40,6 @@ class TurnJournal {
   readonly #host: SessionWorkerHost;
   readonly #input: TurnInput;
   readonly #serde: Serde<TurnRow> = createRowSerde();
-  /** The worker that the last report of this turn named. */
-  #reportedBy: string | undefined;
 
   private constructor({ ctx, host, input }: TurnCall, image: SessionImage) {
     this.#ctx = ctx;
@@ -65,35 +63,35 @@ class TurnJournal {
   }
 
   /** Stores, sends and schedules what a row requires. */
-  async apply({ changes, reportBy, end }: TurnRow): Promise<void> {
+  async apply({ changes, end }: TurnRow): Promise<void> {
     const { image } = this;
     for (const change of changes) {
       if (change.type === 'rewrite') await rewriteOldChunks(this.#ctx, change, image.first);
       image.apply(change);
       if (change.type === 'delete') this.#ctx.clearAll();
     }
-    if (end !== undefined) this.#keep(end);
-    if (end !== undefined) this.#report(undefined);
-    // What is sent leaves the process only when something is awaited.
-    else if (reportBy !== undefined) await this.#report(reportBy).at(-1)?.invocationId;
-    if (end !== undefined) this.#sendTurns(end);
+    if (end === undefined) return;
+    this.#keep(end);
+    if (end.reportsLate === true) this.#reportLate();
+    this.#sendTurns(end);
   }
 
   #keep({ wake, failedTurns = 0, keepsMails = false }: TurnEnd): void {
     if (wake !== undefined) this.image.wakeAt = wake.at;
     this.image.failedTurns = failedTurns;
     this.image.keepsMails = keepsMails;
-    const { head, chunks } = this.image.takeKept();
+    const { head, chunks, requests } = this.image.takeKept();
     for (const [from, entries] of chunks) this.#ctx.set(toChunkKey(from), entries);
+    for (const [requestId, n] of requests) this.#ctx.set(toRequestKey(requestId), n);
     this.#ctx.set('head', head);
   }
 
-  #report(worker: string | undefined): readonly InvocationHandle[] {
-    const from = worker === undefined ? {} : { worker, isKnown: worker === this.#reportedBy };
-    this.#reportedBy = worker;
+  /** Sends everything by the server, which keeps it until the desk can take it. */
+  #reportLate(): void {
     const { desk } = this.#host.names;
-    const client = this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, this.#ctx.key);
-    return this.image.takeReports().map((changes) => client.report({ changes, ...from }));
+    const sessionId = this.#ctx.key;
+    const client = this.#ctx.objectSendClient<{ report: Send<TurnReport> }>({ name: desk }, sessionId);
+    for (const changes of this.image.listReports()) void client.report({ sessionId, changes });
   }
 
   #sendTurns({ goesOn, wake, repeatInMs }: TurnEnd): void {
@@ -152,7 +150,12 @@ interface TurnParts extends TurnCall {
 function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWriter): SessionTurn {
   const { image } = journal;
   const sessionId = ctx.key;
-  const access = { image, write: (change: TurnChange) => writer.write(change), readOld: host.readEntries };
+  const access = {
+    image,
+    write: (change: TurnChange) => writer.write(change),
+    readOld: host.readEntries,
+    findOldRequest: (requestId: string) => host.findRequest(sessionId, requestId),
+  };
   const readSource = async (id: string): Promise<SessionSource> => {
     const stored = id === sessionId ? image.toStored() : await host.readHead(id);
     if (stored === undefined) throw new UnknownSessionError(id);
@@ -179,16 +182,24 @@ const countSteps = ({ changes }: TurnRow): number =>
 class TurnPump {
   readonly #parts: TurnParts;
   readonly #writer: TurnWriter;
-  readonly #reports: ReportTimer;
+  readonly #reporter: TurnReporter;
   readonly turn: SessionTurn;
   #isDone = false;
   #steps = 0;
 
   constructor(parts: TurnParts) {
-    const { host, journal } = parts;
+    const { ctx, host, journal } = parts;
     this.#parts = parts;
     this.#writer = new TurnWriter(host.maxRecordBytes);
-    this.#reports = new ReportTimer(host.services.clock, journal.image, () => host.turnCount);
+    this.#reporter = new TurnReporter({
+      clock: systemClock,
+      sessionId: ctx.key,
+      worker: host.id,
+      image: journal.image,
+      send: host.sendReport,
+      countTurns: () => host.turnCount,
+      onProblem: (error) => host.services.report(error, `the copy of session ${ctx.key}`),
+    });
     this.turn = openTurn(parts, this.#writer);
   }
 
@@ -196,6 +207,7 @@ class TurnPump {
   fail(error: unknown): void {
     const { ctx, host } = this.#parts;
     this.#writer.fail(error);
+    this.#reporter.stop();
     this.turn.release(error);
     host.forget(ctx.key, this.turn);
   }
@@ -211,36 +223,43 @@ class TurnPump {
     while (!(await this.#recordNext()));
   }
 
-  #planEnd(): TurnEnd {
+  #planEnd(isReported: boolean): TurnEnd {
     const { host, journal, input } = this.#parts;
     const { hasFailed, keepsMails, leavesMails } = this.turn;
-    return planEnd(journal.image, { now: host.services.clock.now(), input, hasFailed, keepsMails, leavesMails });
+    const end = planEnd(journal.image, { now: host.services.clock.now(), input, hasFailed, keepsMails, leavesMails });
+    return isReported ? end : { ...end, reportsLate: true };
   }
 
   /** Records the next row, if there is one. Returns true once the turn has ended. */
   async #recordNext(): Promise<boolean> {
-    const { ctx, host, journal, by } = this.#parts;
-    if (!this.#isDone) await this.#writer.whenReady(this.#reports.dueInMs);
+    if (!this.#isDone) await this.#writer.whenReady();
     const { changes, settle } = this.#writer.take();
-    const isEnd = this.#isDone && this.#writer.isEmpty && changes.length === 0;
-    const isReported = !isEnd && (this.#reports.isDue || this.#reports.isUrgent(changes));
-    if (!isEnd && !isReported && changes.length === 0) return false;
-    // Mails that come from here on have a turn of their own.
-    if (isEnd) host.forget(ctx.key, this.turn);
-    const row = await journal.record(() => ({
-      by,
-      changes,
-      ...(isReported && { reportBy: host.id }),
-      ...(isEnd && { end: this.#planEnd() }),
-    }));
-    await journal.apply(row);
-    settle();
-    if (isEnd) return true;
-    if (isReported) this.#reports.noteReport();
-    else this.#reports.noteRow();
-    this.#steps += countSteps(row);
+    if (changes.length > 0) {
+      const isUrgent = this.#reporter.isUrgent(changes);
+      await this.#record({ changes });
+      settle();
+      this.#reporter.note(isUrgent);
+      return false;
+    }
+    if (!this.#isDone || !this.#writer.isEmpty) return false;
+    await this.#recordEnd();
+    return true;
+  }
+
+  async #record(row: Omit<TurnRow, 'by'>): Promise<void> {
+    const { host, journal, by } = this.#parts;
+    const recorded = await journal.record(() => ({ by, ...row }));
+    await journal.apply(recorded);
+    this.#steps += countSteps(recorded);
     if (this.#steps >= host.stepsPerInvocation) this.turn.leave();
-    return false;
+  }
+
+  async #recordEnd(): Promise<void> {
+    const { ctx, host } = this.#parts;
+    // Mails that come from here on have a turn of their own.
+    host.forget(ctx.key, this.turn);
+    const isReported = await this.#reporter.finish();
+    await this.#record({ changes: [], end: this.#planEnd(isReported) });
   }
 }
 
@@ -254,7 +273,7 @@ async function runTurn(parts: TurnParts): Promise<void> {
   if (input.mail !== undefined) pump.turn.offer(input.mail);
   try {
     await host.whenHoldsKnown(input.holds ?? []);
-    // The bell has not rung for this attempt yet; mails that were kept are applied before later ones.
+    // Nobody has told this attempt about them; mails that were kept are applied before later ones.
     if (isRepeated || journal.image.keepsMails) for (const mail of await host.readMails(ctx.key)) pump.turn.offer(mail);
     await pump.run();
   } catch (error) {

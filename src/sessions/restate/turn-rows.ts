@@ -17,8 +17,6 @@ export interface TurnRow {
   /** The attempt that recorded it. */
   readonly by: string;
   readonly changes: readonly TurnChange[];
-  /** The worker, if everything up to this row must be reported. */
-  readonly reportBy?: string;
   /** Closes the list. */
   readonly end?: TurnEnd;
 }
@@ -101,16 +99,9 @@ export class TurnWriter {
     this.#wake();
   }
 
-  /** Settles when there is something to record, the pump is woken, or the time is up. */
-  async whenReady(ms: number | undefined): Promise<void> {
-    if (this.#pending.length === 0 && this.#failure === undefined)
-      await new Promise<void>((resolve) => {
-        const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+  /** Settles when there is something to record, or the pump is woken. */
+  async whenReady(): Promise<void> {
+    if (this.#pending.length === 0 && this.#failure === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
     this.#wake = () => undefined;
     if (this.#pending.length > 0) await new Promise<void>(nextTick);
     if (this.#failure !== undefined) throw this.#failure.error;

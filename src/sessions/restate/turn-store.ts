@@ -10,6 +10,8 @@ export interface TurnAccess {
   readonly write: (change: TurnChange) => Promise<void>;
   /** Reads entries that are no longer part of the image. */
   readonly readOld: (sessionId: string, range: EntryRange) => Promise<readonly LogEntry[]>;
+  /** Finds the entry that answered a request and is no longer part of the image. */
+  readonly findOldRequest: (requestId: string) => Promise<LogEntry | undefined>;
 }
 
 const maxEntries = 1000;
@@ -34,8 +36,8 @@ export function createTurnStore(access: TurnAccess): SessionStore {
   return {
     load: async () => image.toStored(),
     entries: (sessionId, query = {}) => readEntries(access, sessionId, query),
-    // Requests answered long ago never get here: the desk answers them.
-    findRequest: async (_, requestId) => image.entries.find((entry) => entry.requestId === requestId),
+    findRequest: async (_, requestId) =>
+      image.entries.find((entry) => entry.requestId === requestId) ?? (image.first > 1 ? access.findOldRequest(requestId) : undefined),
     effects: async () => image.header && { header: image.header, head: image.head, effects: [...image.effects] },
     write: ({ sessionId: _, epoch: __, ...write }) => access.write({ type: 'write', ...write }),
     rewrite: ({ sessionId: _, epoch: __, ...rewrite }) => access.write({ type: 'rewrite', ...rewrite }),

@@ -9,20 +9,21 @@ import type { LogEntry, Mail, SessionFacts, SessionHeader, SessionStore, StoreCh
 import { Agents, HoldGate, OpenStepHub, RecoveryGate, RunSlots, RuntimeClosedError, StoreWatcher } from '../index.ts';
 import type { Ingress } from './ingress.ts';
 import { openIngress } from './ingress.ts';
-import type { BellCall, BellCalls, EntryRange, ServiceNames, WorkerSign } from './protocol.ts';
-import { officeKey, toServiceNames } from './protocol.ts';
+import type { EntryRange, Heartbeat, Notice, PendingNotices, ReportReply, ServiceNames, TurnReport } from './protocol.ts';
+import { registryKey, toServiceNames } from './protocol.ts';
+import { ReportSender } from './report-sender.ts';
 import type { SessionSource } from './session-source.ts';
 import type { SessionTurn } from './session-turn.ts';
 import type { ServeSessionsOptions } from './serve-options.ts';
 import type { TurnServices } from './turn-services.ts';
 
 /** Time between two heartbeats. */
-const signMs = 1000;
+const beatMs = 1000;
 
 /** Longest time to say that the worker leaves. */
 const leaveMs = 2000;
 
-/** Delay before the bell is listened to again after a failure. */
+/** Delay before notices are asked for again after a failure. */
 const retryMs = 500;
 
 /** Maximum time for the desk to catch up with a session. */
@@ -41,6 +42,7 @@ export class SessionWorkerHost {
   readonly #closing = new AbortController();
   readonly #listeners = new Set<(change: StoreChange) => void>();
   readonly #startedAt: number;
+  readonly #reports: ReportSender;
   #holdIds: readonly string[] = [];
   #onEmpty = (): void => undefined;
 
@@ -60,6 +62,10 @@ export class SessionWorkerHost {
     this.maxRecordBytes = options.maxRecordBytes ?? 8 * 1024 * 1024;
     this.#ingress = openIngress(options.ingress);
     this.#startedAt = systemClock.now();
+    this.#reports = new ReportSender({
+      send: (reports) => this.#ingress.call<readonly ReportReply[]>({ service: this.names.workers, handler: 'report' }, reports),
+      onMail: (mail) => this.#turns.get(mail.sessionId)?.offer(mail),
+    });
     const closing = this.#closing.signal;
     this.services = {
       options,
@@ -85,15 +91,15 @@ export class SessionWorkerHost {
         return () => this.#listeners.delete(listener);
       },
     } as unknown as SessionStore;
-    // Refreshed only once a minute: the bell rings when holds change.
+    // Refreshed only once a minute: there is a notice when holds change.
     const clock = { ...systemClock, schedule: (ms: number, call: () => void) => systemClock.schedule(ms * 60, call, true) };
     const watcher = new StoreWatcher(store, clock);
     return new HoldGate({ store, watcher, clock, closing, report: (error, where) => this.#report(error, where) });
   }
 
   async #readHolds(): Promise<readonly StoredHold[]> {
-    const { porter } = this.names;
-    const holds = await this.#ingress.call<readonly StoredHold[]>({ service: porter, handler: 'holds' }, {}, this.#closing.signal);
+    const { workers } = this.names;
+    const holds = await this.#ingress.call<readonly StoredHold[]>({ service: workers, handler: 'holds' }, {}, this.#closing.signal);
     this.#holdIds = holds.map(({ id }) => id);
     return holds;
   }
@@ -134,22 +140,22 @@ export class SessionWorkerHost {
     const { signal } = this.#closing;
     // The desk may be registered after the worker, and the server may start after both.
     for (let isKnown = false; !isKnown && !signal.aborted;) {
-      isKnown = await this.#sign().then(
+      isKnown = await this.#beat().then(
         () => true,
         (error: unknown) => {
-          if (!this.#isClosing()) this.#report(error, 'the sign of life');
+          if (!this.#isClosing()) this.#report(error, 'the heartbeat');
           return false;
         },
       );
       if (!isKnown) await sleep(systemClock, retryMs, signal).catch(() => undefined);
     }
-    void this.#signAgain();
-    void this.#listen();
+    void this.#beatAgain();
+    void this.#receiveNotices();
   }
 
-  async #sign(isLeaving = false): Promise<void> {
+  async #beat(isLeaving = false): Promise<void> {
     const { name } = this.#options;
-    const sign: WorkerSign = omitUndefined({
+    const heartbeat: Heartbeat = omitUndefined({
       ...readProcessIdentity(),
       id: this.id,
       name,
@@ -158,44 +164,53 @@ export class SessionWorkerHost {
     });
     // Whoever is about to leave does not wait long for a server that may be gone.
     const signal = isLeaving ? AbortSignal.timeout(leaveMs) : this.#closing.signal;
-    await this.#ingress.call({ service: this.names.office, key: officeKey, handler: 'sign' }, sign, signal);
+    await this.#ingress.call({ service: this.names.registry, key: registryKey, handler: 'beat' }, heartbeat, signal);
   }
 
-  async #signAgain(): Promise<void> {
+  async #beatAgain(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await sleep(systemClock, signMs, signal).catch(() => undefined);
+      await sleep(systemClock, beatMs, signal).catch(() => undefined);
       if (!this.#isClosing())
-        await this.#sign().catch((error: unknown) => {
-          if (!this.#isClosing()) this.#report(error, 'the sign of life');
+        await this.#beat().catch((error: unknown) => {
+          if (!this.#isClosing()) this.#report(error, 'the heartbeat');
         });
     }
   }
 
-  async #listen(): Promise<void> {
+  async #receiveNotices(): Promise<void> {
     const { signal } = this.#closing;
-    const { porter } = this.names;
-    let heard = 0;
+    const { workers } = this.names;
+    let received = 0;
     while (!signal.aborted) {
       try {
-        const { calls, upTo } = await this.#ingress.call<BellCalls>(
-          { service: porter, handler: 'listen' },
-          { worker: this.id, heard },
+        const { notices, upTo } = await this.#ingress.call<PendingNotices>(
+          { service: workers, handler: 'notices' },
+          { worker: this.id, received },
           signal,
         );
-        for (const call of calls) this.#hear(call);
-        heard = upTo;
+        for (const notice of notices) this.#receive(notice);
+        received = upTo;
       } catch (error) {
         if (this.#isClosing()) return;
-        this.#report(error, 'the bell');
+        this.#report(error, 'the notices of this worker');
         await sleep(systemClock, retryMs, signal).catch(() => undefined);
       }
     }
   }
 
-  #hear(call: BellCall): void {
-    if (call.type === 'holds') for (const listener of [...this.#listeners]) listener({ hasMail: false });
-    else this.#turns.get(call.mail.sessionId)?.offer(call.mail);
+  #receive(notice: Notice): void {
+    if (notice.type === 'holds') for (const listener of [...this.#listeners]) listener({ hasMail: false });
+    else this.#turns.get(notice.mail.sessionId)?.offer(notice.mail);
+  }
+
+  /** Sends a report to the desk; settles when the desk has stored it. */
+  readonly sendReport = (report: TurnReport, signal: AbortSignal): Promise<void> => this.#reports.send(report, signal);
+
+  /** Finds the entry of a session that answered a request, however old. */
+  async findRequest(sessionId: string, requestId: string): Promise<LogEntry | undefined> {
+    const entry = await this.#ingress.call<LogEntry | null>({ service: this.names.session, key: sessionId, handler: 'request' }, requestId);
+    return entry ?? undefined;
   }
 
   /** Reads entries from the desk; waits until the desk has all of them. */
@@ -244,7 +259,7 @@ export class SessionWorkerHost {
     await Promise.race([isEmpty, sleep(systemClock, timeoutMs, timeout.signal).catch(() => undefined)]);
     timeout.abort();
     await Promise.all([...this.#turns.values()].map((turn) => turn.abandon()));
-    await this.#sign(true).catch((error: unknown) => this.#report(error, 'the sign of life'));
+    await this.#beat(true).catch((error: unknown) => this.#report(error, 'the heartbeat'));
   }
 
   #report(error: unknown, where: string): void {

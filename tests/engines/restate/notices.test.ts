@@ -1,4 +1,4 @@
-// The bell of a worker, on a real server.
+// Notices for a worker, on a real server.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { listen } from './listen.ts';
 import { startRestate } from './server.ts';
 
 const server = await startRestate();
-const folder = mkdtempSync(join(tmpdir(), 'stepline-bell-'));
+const folder = mkdtempSync(join(tmpdir(), 'stepline-notices-'));
 afterAll(async () => {
   await server.dispose();
   rmSync(folder, { recursive: true, force: true });
@@ -27,31 +27,31 @@ const ask = async (path: string, body: unknown, signal: AbortSignal = new AbortC
   return text === '' ? undefined : JSON.parse(text);
 };
 
-/** Asks the server whether somebody waits at a bell. */
-async function isArmed(): Promise<boolean> {
+/** Asks the server whether somebody waits for notices. */
+async function isWaitedFor(): Promise<boolean> {
   const response = await fetch(`${server.admin}/query`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify({ query: "SELECT key FROM state WHERE service_name = 'SteplineBell' AND key = 'listener'" }),
+    body: JSON.stringify({ query: "SELECT key FROM state WHERE service_name = 'SteplineNotices' AND key = 'waiter'" }),
   });
-  return (await response.text()).includes('listener');
+  return (await response.text()).includes('waiter');
 }
 
-test('a call whose answer went nowhere is heard with the next wait, and then never again', { timeout: 60_000 }, async () => {
+test('a notice whose answer was lost comes with the next request, and then never again', { timeout: 60_000 }, async () => {
   const list = sqliteStore({ path: join(folder, 'list.db') });
   const desk = await listen(serveDesk({ list }).node);
   await server.register(desk.url);
   const leaving = new AbortController();
-  // Somebody waits, and is gone when the bell rings.
-  const lost = ask('SteplinePorter/listen', { worker: 'one', heard: 0 }, leaving.signal).catch(() => 'lost');
-  while (!(await isArmed()));
+  // A worker waits, and is gone when the notice comes.
+  const lost = ask('SteplineWorkers/notices', { worker: 'one', received: 0 }, leaving.signal).catch(() => 'lost');
+  while (!(await isWaitedFor()));
   leaving.abort();
   expect(await lost).toBe('lost');
-  await ask('SteplineBell/one/ring', [{ type: 'holds' }]);
-  const heard = await ask('SteplinePorter/listen', { worker: 'one', heard: 0 });
-  expect(heard).toStrictEqual({ calls: [{ type: 'holds' }], upTo: 1 });
-  await ask('SteplineBell/one/ring', [{ type: 'holds' }]);
-  expect(await ask('SteplinePorter/listen', { worker: 'one', heard: 1 })).toStrictEqual({ calls: [{ type: 'holds' }], upTo: 2 });
+  await ask('SteplineNotices/one/add', [{ type: 'holds' }]);
+  const next = await ask('SteplineWorkers/notices', { worker: 'one', received: 0 });
+  expect(next).toStrictEqual({ notices: [{ type: 'holds' }], upTo: 1 });
+  await ask('SteplineNotices/one/add', [{ type: 'holds' }]);
+  expect(await ask('SteplineWorkers/notices', { worker: 'one', received: 1 })).toStrictEqual({ notices: [{ type: 'holds' }], upTo: 2 });
   await desk.close();
   await list.close();
 });
