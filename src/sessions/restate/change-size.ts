@@ -2,7 +2,13 @@ import { countBytes } from '../../lib/index.ts';
 import type { LogEntry } from '../index.ts';
 import type { TurnChange } from './protocol.ts';
 
-const measureText = (text = ''): number => countBytes(text);
+/** Longest text that is counted by encoding it, which is much faster than a loop. */
+const maxEncoded = 16 * 1024;
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+const encoded = /* @__PURE__ */ new Uint8Array(3 * maxEncoded);
+
+const measureText = (text = ''): number => (text.length <= maxEncoded ? encoder.encodeInto(text, encoded).written : countBytes(text));
 
 /** Estimates the size of entries in bytes; nothing but their texts can be large. */
 export const measureEntries = (entries: readonly Partial<Pick<LogEntry, 'body' | 'events'>>[]): number =>

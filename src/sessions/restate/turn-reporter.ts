@@ -12,7 +12,7 @@ import type { SessionImage } from './session-image.ts';
 const laterMs = 200;
 
 /** Minimum time between two reports of steps, for each session of a worker. */
-const eachMs = 10;
+const eachMs = 2;
 
 /** Longest time that the end of a turn waits for the desk. */
 const patienceMs = 1000;

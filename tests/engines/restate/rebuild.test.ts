@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createAgent, defineTool } from '../../../src/entry/index.ts';
-import { rebuildCopy, restateSessions, serveDesk, serveSessions } from '../../../src/sessions/restate/index.ts';
+import { rebuildCopy, restateSessions, serveDesk } from '../../../src/sessions/restate/index.ts';
 import { sqliteStore } from '../../../src/sessions/sqlite/index.ts';
 import { scriptedModel } from '../../../src/testing/index.ts';
 import { listen } from './listen.ts';
 import { findPorts, startRestate } from './server.ts';
+import { startWorker } from './start-worker.ts';
 
 const server = await startRestate();
 const folder = mkdtempSync(join(tmpdir(), 'stepline-rebuild-'));
@@ -28,11 +29,15 @@ const agent = createAgent({
 });
 
 /** Opens the desk with a store, on the same address each time. */
-async function openDesk(file: string, port: number) {
+async function openDesk(file: string, port: number, onPost: (body: string) => unknown = () => undefined) {
   const list = sqliteStore({ path: join(folder, file) });
   const desk = await listen(serveDesk({ list }).node, port);
   await server.register(desk.url);
-  const runtime = restateSessions({ agents: [agent], ingress, list });
+  const send: typeof fetch = (url, init) => {
+    if (typeof init?.body === 'string') onPost(init.body);
+    return fetch(url, init);
+  };
+  const runtime = restateSessions({ agents: [agent], ingress: { ...ingress, fetch: send }, list });
   const close = async (): Promise<void> => {
     await runtime.drain();
     await desk.close();
@@ -43,11 +48,8 @@ async function openDesk(file: string, port: number) {
 
 test('sessions are readable again and continue after the store of the desk was lost', async () => {
   const [port = 0] = await findPorts(1);
-  const worker = serveSessions({ agents: [agent], ingress, onProblem: () => undefined });
-  const endpoint = await listen(worker.node);
-  await server.register(endpoint.url);
   const before = await openDesk('one.db', port);
-  await worker.start();
+  const stopWorker = await startWorker(server, { agents: [agent] });
   for (const id of ['a', 'it"s', 'gone']) {
     await before.runtime.create({ id }, { by });
     await before.runtime.send(id, 'Go.', { by });
@@ -70,8 +72,7 @@ test('sessions are readable again and continue after the store of the desk was l
   for (const text of ['One.', 'Two.', 'Three.']) expect((await after.runtime.send('a', text, { by })).status).toBe('completed');
   expect((await after.runtime.get('a')).executions).toBe(5);
   await after.close();
-  await worker.drain();
-  await endpoint.close();
+  await stopWorker();
 });
 
 test('a session that is at work when the store is lost sends its copy by itself', async () => {
@@ -83,11 +84,8 @@ test('a session that is at work when the store is lost sends its copy by itself'
     model: scriptedModel([{ toolCalls: calls }, { text: 'Done.' }], { repeatLast: true }),
     tools: [defineTool({ name: 'work', description: 'Works.', input: { type: 'object', properties: {} } as const, run: () => gate })],
   });
-  const worker = serveSessions({ agents: [slow], ingress, onProblem: () => undefined });
-  const endpoint = await listen(worker.node);
-  await server.register(endpoint.url);
   const before = await openDesk('three.db', port);
-  await worker.start();
+  const stopWorker = await startWorker(server, { agents: [slow] });
   await before.runtime.create({ id: 'b' }, { by });
   await before.runtime.send('b', 'Go.', { by, until: 'accepted' });
   await expect.poll(async () => (await before.runtime.get('b')).status).toBe('in_progress');
@@ -105,17 +103,13 @@ test('a session that is at work when the store is lost sends its copy by itself'
     )
     .toBe('Done.');
   await after.close();
-  await worker.drain();
-  await endpoint.close();
+  await stopWorker();
 });
 
 test('an earlier state of the store is brought up to date, without what was erased since', async () => {
   const [port = 0] = await findPorts(1);
-  const worker = serveSessions({ agents: [agent], ingress, onProblem: () => undefined });
-  const endpoint = await listen(worker.node);
-  await server.register(endpoint.url);
   const first = await openDesk('five.db', port);
-  await worker.start();
+  const stopWorker = await startWorker(server, { agents: [agent] });
   await first.runtime.create({ id: 'c' }, { by });
   const { state } = await first.runtime.send('c', 'My secret.', { by });
   await first.close();
@@ -132,6 +126,29 @@ test('an earlier state of the store is brought up to date, without what was eras
   expect((await restored.runtime.get('c')).lastSeq).toBe(lastSeq);
   expect((await restored.runtime.send('c', 'Once more.', { by })).status).toBe('completed');
   await restored.close();
-  await worker.drain();
-  await endpoint.close();
+  await stopWorker();
+});
+
+test('a request that was applied before the store was lost does not take effect again', async () => {
+  const [port = 0] = await findPorts(1);
+  const posts: string[] = [];
+  const before = await openDesk('six.db', port, (body) => posts.push(body));
+  const stopWorker = await startWorker(server, { agents: [agent] });
+  await before.runtime.create({ id: 'd' }, { by });
+  await before.runtime.send('d', 'First.', { by, requestId: 'first' });
+  // So much that the session is loaded without its first entries.
+  for (let count = 0; count < 8; count += 1) await before.runtime.send('d', 'Long. '.repeat(10_000), { by });
+  await before.close();
+
+  const after = await openDesk('seven.db', port);
+  const body = posts.find((post) => post.includes('"first"')) ?? '';
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${server.ingress}/SteplineDesk/d/post`, { method: 'POST', headers, body });
+  expect(await response.json()).toMatchObject({ mail: { requestId: 'first', num: 1 } });
+  await rebuildCopy({ ingress, admin: { url: server.admin } });
+  await expect.poll(async () => (await after.runtime.list()).sessions.map(({ id }) => id), { timeout: 20_000 }).toContain('d');
+  await expect.poll(async () => (await after.runtime.get('d')).mailbox, { timeout: 20_000 }).toStrictEqual([]);
+  expect((await after.runtime.send('d', 'Last.', { by })).execution).toBe(10);
+  await after.close();
+  await stopWorker();
 });
