@@ -2,7 +2,7 @@
 // Owns:     accepting actions, and the copy for readers.
 // Does not: run sessions.
 // B1. An action is accepted whether or not a worker lives: its turn waits in the server.
-// B2. What a handler sends follows from what it has recorded, or from what every attempt at it finds.
+// B2. What a handler sends follows from what it has recorded.
 // B3. A handler awaits one thing of its context at a time: the SDK ends attempts that await several with Promise.all.
 import type { Context, EndpointOptions, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk';
 import { handlers, object, service } from '@restatedev/restate-sdk';
@@ -67,8 +67,8 @@ async function storeReports(
   { names, list }: { readonly names: ServiceNames; readonly list: SessionStore },
   reports: readonly TurnReport[],
 ): Promise<readonly ReportReply[]> {
-  // Not recorded: a report that is applied again changes nothing.
-  const applied = await applyReports(list, reports);
+  // Recorded, because a second attempt may find that nothing is lacking any more.
+  const applied = await ctx.run('apply', () => applyReports(list, reports));
   for (const [index, { isLacking }] of applied.entries()) if (isLacking) toSession(ctx, names, reports[index]?.sessionId ?? '').copy();
   return applied.map(({ reply }) => reply);
 }

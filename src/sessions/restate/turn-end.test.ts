@@ -16,12 +16,15 @@ const toHeader = (more: Partial<SessionHeader> = {}): SessionHeader => ({
   ...more,
 });
 
-const toImage = (wakeAt: number | undefined, more: { failedTurns?: number; keepsMails?: boolean; header?: SessionHeader } = {}) => ({
+type ImageParts = Partial<Record<'keepsMails' | 'hasUnreported', boolean>> & { failedTurns?: number; header?: SessionHeader };
+
+const toImage = (wakeAt: number | undefined, more: ImageParts = {}) => ({
   header: toHeader(),
   wakeAt,
   taken: [],
   failedTurns: 0,
   keepsMails: false,
+  hasUnreported: false,
   ...more,
 });
 
@@ -68,6 +71,13 @@ describe('the end of a turn', () => {
     const end = planEnd(image, { now: 0, input: {}, leavesMails: true });
     expect(end).toStrictEqual({ goesOn: true, keepsMails: true });
     expect(planSkip({ ...image, keepsMails: true }, { now: 0, input: {} }, 0)).toBeUndefined();
+  });
+
+  test('reports late what an earlier attempt has recorded but not reported, if there is nothing else to do', () => {
+    const image = toImage(undefined, { hasUnreported: true });
+    expect(planSkip(image, { now: 0, input: {} }, 1)).toStrictEqual({ goesOn: false, reportsLate: true });
+    const open = { ...image, header: toHeader({ isOpen: true }) };
+    expect(planSkip(open, { now: 0, input: {} }, 10)).toMatchObject({ repeatInMs: 1000, reportsLate: true });
   });
 
   test('moves to a fresh invocation after ten attempts', () => {

@@ -2,7 +2,8 @@
 // Owns:     when the session is given to a worker again.
 // Does not: know Restate, or what happened in the turn.
 // E1. A session that needs attention at some time has a wake-up pending for that time, or for an earlier one. Workers' clocks may differ.
-// E2. A turn that could not do its work is tried again, each time after a longer delay. However many turns fail, one wake-up is pending.
+// E2. Nothing that a turn has recorded stays unreported, whichever attempt ends it.
+// E3. A turn that could not do its work is tried again, each time after a longer delay. However many turns fail, one wake-up is pending.
 import type { TurnInput } from './protocol.ts';
 import type { SessionImage } from './session-image.ts';
 
@@ -21,7 +22,7 @@ export interface TurnEnd {
   readonly reportsLate?: boolean;
 }
 
-type ImageFacts = Pick<SessionImage, 'header' | 'wakeAt' | 'taken' | 'failedTurns' | 'keepsMails'>;
+type ImageFacts = Pick<SessionImage, 'header' | 'wakeAt' | 'taken' | 'failedTurns' | 'keepsMails' | 'hasUnreported'>;
 
 interface TurnFacts {
   readonly now: number;
@@ -70,10 +71,11 @@ export function planEnd(image: ImageFacts, turn: TurnFacts): TurnEnd {
   return { goesOn: false, ...(at !== undefined && at !== pendingAt && { wake: { inMs: Math.max(0, at - now), at } }) };
 }
 
-/** Facts about earlier turns that stay true if a turn does nothing. */
-const carryOver = ({ failedTurns, keepsMails }: ImageFacts): Pick<TurnEnd, 'failedTurns' | 'keepsMails'> => ({
+/** What stays true if a turn does nothing. Changes of an earlier attempt may not have been reported. */
+const carryOver = ({ failedTurns, keepsMails, hasUnreported }: ImageFacts): Partial<TurnEnd> => ({
   ...(failedTurns > 0 && { failedTurns }),
   ...(keepsMails && { keepsMails }),
+  ...(hasUnreported && { reportsLate: true }),
 });
 
 /** Attempts at one turn after which a fresh invocation does it: each of them adds to the journal. */

@@ -59,7 +59,7 @@ describe('the reports of a turn', () => {
   });
 
   test('a worker with many sessions reports the steps of each less often', async () => {
-    const { clock, apply, listEntries } = openTurn({ turns: 100 });
+    const { clock, apply, listEntries } = openTurn({ turns: 500 });
     await apply(toStep(1, [7]));
     await apply(toStep(2));
     await clock.advance(999);

@@ -26,6 +26,9 @@ const leaveMs = 2000;
 /** Delay before notices are asked for again after a failure. */
 const retryMs = 500;
 
+/** Longest time to wait for the desk to store reports; they are sent again. */
+const reportMs = 60_000;
+
 /** Maximum time for the desk to catch up with a session. */
 const catchUpMs = 10_000;
 const lookMs = 20;
@@ -63,7 +66,12 @@ export class SessionWorkerHost {
     this.#ingress = openIngress(options.ingress);
     this.#startedAt = systemClock.now();
     this.#reports = new ReportSender({
-      send: (reports) => this.#ingress.call<readonly ReportReply[]>({ service: this.names.workers, handler: 'report' }, reports),
+      send: (reports) =>
+        this.#ingress.call<readonly ReportReply[]>(
+          { service: this.names.workers, handler: 'report' },
+          reports,
+          AbortSignal.timeout(reportMs),
+        ),
       onMail: (mail) => this.#turns.get(mail.sessionId)?.offer(mail),
     });
     const closing = this.#closing.signal;
