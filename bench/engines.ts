@@ -1,6 +1,7 @@
-// Sessions on Restate, SQLite and Postgres in one run, with every commit on disk. A report only: it never fails a check.
+// Sessions on SQLite, Postgres and Restate, and workflows on DBOS, in one run, with every commit on disk. A report only: it never fails a check.
 //   npm run bench:engines
-//   npm run bench:engines -- --only SQLite,Restate --rounds 3
+// Restate-2: two workers.
+//   npm run bench:engines -- --only SQLite,Restate --rounds 5 --warm-up 3
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http2';
@@ -11,11 +12,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { dbosEngine } from 'stepline/dbos';
+import { runDurably } from 'stepline/journal';
 import { postgresStore } from 'stepline/postgres';
 import { restateSessions, serveDesk } from 'stepline/restate';
 import type { EmbeddedRuntime } from 'stepline/sessions';
 import { createSessionRuntime } from 'stepline/sessions';
 import { sqliteStore } from 'stepline/sqlite';
+import { startWorkflows } from '../tests/engines/dbos/start-workflows.ts';
 import { startRestate } from '../tests/engines/restate/server.ts';
 import { openPool, startServer } from '../tests/postgres/server.ts';
 import { createBenchAgent } from './engines-agent.ts';
@@ -25,41 +29,48 @@ import { median } from './measure.ts';
 const by = { id: 'bench', kind: 'service' };
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '3' }, only: { type: 'string', default: 'SQLite,Postgres,Restate' } },
+  options: {
+    rounds: { type: 'string', default: '5' },
+    'warm-up': { type: 'string', default: '3' },
+    only: { type: 'string', default: 'SQLite,Postgres,Restate,Restate-2,DBOS' },
+  },
 });
-const rounds = Number(values.rounds);
+const [rounds, warmUp] = [Number(values.rounds), Number(values['warm-up'])];
 const only = values.only.split(',');
 
 /** A place to run sessions, used for one figure. */
 interface Place {
-  readonly runtime: EmbeddedRuntime;
+  /** Runs this many sessions side by side; returns the seconds from the first message to the last end. */
+  readonly measure: (sessions: number) => Promise<number>;
   readonly dispose: () => Promise<void>;
 }
 
-/** Runs sessions side by side; returns the seconds from the first send to the last end. */
-async function measureSeconds({ runtime, dispose }: Place, sessions: number): Promise<number> {
-  const made = await Promise.all(Array.from({ length: sessions }, () => runtime.create({}, { by })));
+async function measureSeconds(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
-  const results = await Promise.all(made.map(({ id }) => runtime.send(id, 'Go.', { by })));
-  const seconds = (performance.now() - began) / 1000;
-  const wrong = results.find(({ status }) => status !== 'completed');
-  if (wrong !== undefined) throw new Error(`A session did not complete: ${wrong.explain()}`);
-  await dispose();
-  return seconds;
+  await work();
+  return (performance.now() - began) / 1000;
+}
+
+async function measureSessions(runtime: EmbeddedRuntime, sessions: number): Promise<number> {
+  const made = await Promise.all(Array.from({ length: sessions }, () => runtime.create({}, { by })));
+  return measureSeconds(async () => {
+    const results = await Promise.all(made.map(({ id }) => runtime.send(id, 'Go.', { by })));
+    const wrong = results.find(({ status }) => status !== 'completed');
+    if (wrong !== undefined) throw new Error(`A session did not complete: ${wrong.explain()}`);
+  });
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-bench-'));
-const postgres = only.includes('Postgres') ? await startServer() : undefined;
+const postgres = ['Postgres', 'DBOS'].some((name) => only.includes(name)) ? await startServer() : undefined;
 const pool = postgres && (await openPool(postgres.url));
-const restate = only.includes('Restate') ? await startRestate() : undefined;
-const workers = restate && startWorkers();
+const restate = only.some((name) => name.startsWith('Restate')) ? await startRestate() : undefined;
 let places = 0;
 const nextPlace = (): string => String((places += 1));
 
 function openEmbedded(store: ReturnType<typeof sqliteStore>, steps: number): Place {
   const runtime = createSessionRuntime({ agents: [createBenchAgent(steps)], store });
   return {
-    runtime,
+    measure: (sessions) => measureSessions(runtime, sessions),
     dispose: async () => {
       await runtime.drain();
       await store.close();
@@ -67,10 +78,14 @@ function openEmbedded(store: ReturnType<typeof sqliteStore>, steps: number): Pla
   };
 }
 
-/** Starts the process of the workers. Returns a function that gives it an order, and settles with its answer. */
-function startWorkers(): (order: WorkerOrder) => Promise<string> {
+type GiveOrder = (order: WorkerOrder) => Promise<string>;
+
+/** Starts the processes of the workers. Returns a function that gives them an order, and settles with their answer. */
+function startWorkers(count: number): GiveOrder {
   const script = fileURLToPath(new URL('engines-worker.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, String(count)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return async (order) => {
     child.stdin.write(`${JSON.stringify(order)}\n`);
@@ -79,9 +94,9 @@ function startWorkers(): (order: WorkerOrder) => Promise<string> {
   };
 }
 
-/** As in the docs: the worker is a process of its own, the desk is part of the application, which is this process. */
-async function openRestate(steps: number): Promise<Place> {
-  if (restate === undefined || workers === undefined) throw new Error('There is no Restate server.');
+/** As in the docs: workers are processes of their own, the desk is part of the application, which is this process. */
+async function openRestate(workers: GiveOrder, steps: number): Promise<Place> {
+  if (restate === undefined) throw new Error('There is no Restate server.');
   const list = sqliteStore({ path: join(folder, `${nextPlace()}.db`) });
   const prefix = `Bench${nextPlace()}`;
   const url = await workers({ type: 'open', ingress: restate.ingress, prefix, steps });
@@ -93,7 +108,7 @@ async function openRestate(steps: number): Promise<Place> {
   await workers({ type: 'start' });
   const runtime = restateSessions({ agents: [createBenchAgent(steps)], ingress: { url: restate.ingress }, list, prefix });
   return {
-    runtime,
+    measure: (sessions) => measureSessions(runtime, sessions),
     dispose: async () => {
       await runtime.drain();
       await workers({ type: 'drain' });
@@ -103,37 +118,75 @@ async function openRestate(steps: number): Promise<Place> {
   };
 }
 
+/** Workflows are not sessions: nobody can read or send anything while they run. */
+const workflows =
+  postgres && only.includes('DBOS')
+    ? await startWorkflows(postgres.url, async (dbos, { id, steps }) => {
+        const result = await runDurably(createBenchAgent(steps), 'Go.', { engine: dbosEngine(dbos), executionId: id });
+        if (result.status !== 'completed') throw new Error(`A workflow did not complete: ${result.explain()}`);
+      })
+    : undefined;
+
+const openDbos = (steps: number): Place => ({
+  measure: (sessions) =>
+    measureSeconds(async () =>
+      workflows?.run(
+        Array.from({ length: sessions }, () => `bench-${nextPlace()}`),
+        steps,
+      ),
+    ),
+  dispose: async () => undefined,
+});
+
+function startRestateKind(count: number): (steps: number) => Promise<Place> {
+  const workers = startWorkers(count);
+  return (steps) => openRestate(workers, steps);
+}
+
 const kinds: Readonly<Record<string, (steps: number) => Place | Promise<Place>>> = {
   SQLite: (steps) => openEmbedded(sqliteStore({ path: join(folder, `${nextPlace()}.db`) }), steps),
   ...(pool && { Postgres: (steps: number) => openEmbedded(postgresStore({ pool, schema: `bench_${nextPlace()}` }), steps) }),
-  Restate: openRestate,
+  ...(only.includes('Restate') && { Restate: startRestateKind(1) }),
+  ...(only.includes('Restate-2') && { 'Restate-2': startRestateKind(2) }),
+  DBOS: openDbos,
 };
 
 const figures = new Map<string, number[]>();
 const add = (name: string, figure: number): void => void figures.set(name, [...(figures.get(name) ?? []), figure]);
 
-// The first round warms up the compiler. All engines take turns, so that a slow moment of the machine affects all of them.
-for (let round = 0; round <= rounds; round += 1) {
+async function measureOnce(open: (steps: number) => Place | Promise<Place>, steps: number, sessions: number): Promise<number> {
+  const { measure, dispose } = await open(steps);
+  const seconds = await measure(sessions);
+  await dispose();
+  return seconds;
+}
+
+// The first rounds warm up the compiler. All engines take turns, so that a slow moment of the machine affects all of them.
+for (let round = 1; round <= warmUp + rounds; round += 1) {
   for (const name of only) {
     const open = kinds[name];
-    if (open === undefined) throw new Error(`There is no engine "${name}".`);
-    const many = (200 * 20) / (await measureSeconds(await open(20), 200));
-    const one = (1000 * (await measureSeconds(await open(100), 1))) / 100;
-    if (round === 0) continue;
+    if (open === undefined) throw new Error(`There is no engine "${name}". Use ${Object.keys(kinds).join(', ')}.`);
+    const many = (200 * 20) / (await measureOnce(open, 20, 200));
+    const one = (1000 * (await measureOnce(open, 100, 1))) / 100;
+    if (round <= warmUp) continue;
     add(`${name} many`, many);
     add(`${name} one`, one);
   }
 }
 
 process.stdout.write(
-  `Node ${process.version}, medians of ${String(rounds)}; a step: one model call and one tool call that must not happen twice\n`,
+  `Node ${process.version}, medians of ${String(rounds)} after ${String(warmUp)}; a step: one model call and one tool call that must not happen twice\n`,
 );
+const readMedian = (name: string, each: string): number => median(figures.get(`${name} ${each}`) ?? []);
+const base = only[0] ?? '';
 for (const name of only) {
-  const [many, one] = ['many', 'one'].map((each) => median(figures.get(`${name} ${each}`) ?? []));
+  const [many, one] = [readMedian(name, 'many'), readMedian(name, 'one')];
+  const ratio = (many / readMedian(base, 'many')).toFixed(2);
   process.stdout.write(
-    `  ${name.padEnd(10)} 200 sessions ${(many ?? 0).toFixed(0).padStart(6)} steps/s   one session ${(one ?? 0).toFixed(2).padStart(6)} ms/step\n`,
+    `  ${name.padEnd(10)} 200 sessions ${many.toFixed(0).padStart(6)} steps/s (${ratio} of ${base})   one session ${one.toFixed(2).padStart(6)} ms/step\n`,
   );
 }
+await workflows?.dispose();
 await pool?.end();
 await postgres?.dispose();
 await restate?.dispose();
