@@ -2,7 +2,7 @@
 // run, vitest goes by the size of a file, and most slow tests are two lines that import another file.
 import { BaseSequencer } from 'vitest/node';
 
-// From a run of all slow tests, the longest first.
+// Roughly by the time that each took beside the others.
 const longest = [
   'tests/sessions/runtime-conformance.slow.test.ts',
   'tests/sessions/crash-everywhere.slow.test.ts',
@@ -15,11 +15,12 @@ const longest = [
   'tests/sessions/random-damage.slow.test.ts',
   'src/capabilities/nested-runs.slow.test.ts',
   'tests/http/processes.slow.test.ts',
+  'tests/ui/any-order.slow.test.ts',
   'src/agent/slim/slim.properties.slow.test.ts',
   'src/inference/with-model-limits.slow.test.ts',
   'src/chat/chat.properties.slow.test.ts',
+  'src/sessions/sqlite/random-damage.slow.test.ts',
   'tests/http/slow-readers.slow.test.ts',
-  'tests/ui/any-order.slow.test.ts',
 ];
 
 /** @param {{ readonly moduleId: string }} file */
