@@ -18,9 +18,12 @@ if (snippet?.output === undefined) throw new Error('The first ts block of README
 const quickStart = snippet.code;
 const expectedEnd = snippet.output.text.trim();
 
+// Without the cache of compiled files: it would keep those of every folder that this test ever made.
+const env = { ...process.env, NODE_COMPILE_CACHE: undefined };
+
 function runHere(command: string, ...args: readonly string[]): string {
   try {
-    return execFileSync(command, args, { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync(command, args, { cwd: project, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (error) {
     // The compiler says what is wrong on its output.
     return `${String((error as { stdout?: unknown }).stdout)}\n${String(error)}`;
@@ -29,7 +32,10 @@ function runHere(command: string, ...args: readonly string[]): string {
 
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), 'stepline-newcomer-'));
-  const packed = execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, encoding: 'utf8' }).trim().split('\n').at(-1);
+  const packed = execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, env, encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .at(-1);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'newcomer', private: true, type: 'module' }));
   runHere('npm', 'install', '--no-audit', '--no-fund', `./${packed ?? ''}`);
   // Packing builds what is stale.

@@ -1,2 +1,2 @@
-// The same properties as beside it, on 5,000 random runs each.
+// The same properties as beside it, on 2,000 random runs each.
 import './hooks.properties.test.ts';

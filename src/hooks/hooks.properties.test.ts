@@ -20,7 +20,7 @@ import { defineClientTool, defineTool } from '../tools/index.ts';
 import { AgentState, createAgent } from '../agent/index.ts';
 
 // The slow test runs the same properties many times over.
-const numRuns = pickRuns({ quick: 60, slow: 5000 });
+const numRuns = pickRuns({ quick: 60, slow: 2000 });
 
 // What a run is made of
 

@@ -1,2 +1,2 @@
-// The same properties as beside it, on 100,000 random answers.
+// The same properties as beside it, on 50,000 random answers.
 import './malformed-output.properties.test.ts';

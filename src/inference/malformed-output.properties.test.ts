@@ -8,7 +8,7 @@ import type { ResponseBuilder } from './response-builder.ts';
 import { createResponseBuilder } from './response-builder.ts';
 
 // The slow test runs the same properties many times over.
-const numRuns = pickRuns({ quick: 200, slow: 100_000 });
+const numRuns = pickRuns({ quick: 200, slow: 50_000 });
 
 type Event = readonly [call: (builder: ResponseBuilder) => void, calls: number];
 

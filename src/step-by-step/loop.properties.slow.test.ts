@@ -1,2 +1,2 @@
-// The same property as beside it, on 50,000 random runs.
+// The same property as beside it, on 20,000 random runs.
 import './loop.properties.test.ts';

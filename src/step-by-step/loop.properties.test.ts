@@ -15,7 +15,7 @@ import type { StepByStep } from './orchestrator.ts';
 import { createStepByStep } from './step-by-step.ts';
 
 // The slow test runs the same property many times over.
-const numRuns = pickRuns({ quick: 150, slow: 50_000 });
+const numRuns = pickRuns({ quick: 150, slow: 20_000 });
 
 const decision = fc.constantFrom(...Object.values(ContinuationDecision));
 
@@ -179,10 +179,9 @@ function checkExecutions(state: ScriptedState, events: readonly LoopEvent[]): vo
     const owed = state.data.owesEvents === true && execution === state.session.executions.at(state.status === 'pending' ? -1 : -2);
     expect(outcomes.map(String)).toEqual((owed ? recorded.slice(0, -1) : recorded).map(String));
     expect(JSON.stringify(outcomes)).toBe(JSON.stringify(owed ? recorded.slice(0, -1) : recorded));
-    for (const [index, { shouldContinue, number }] of [...execution.results].entries()) {
-      expect(number).toBe(index + 1);
-      expect(shouldContinue || index === execution.results.length - 1).toBe(true);
-    }
+    const results = [...execution.results];
+    expect(results.map(({ number }) => number)).toEqual(results.map((_, index) => index + 1));
+    expect(results.slice(0, -1).every(({ shouldContinue }) => shouldContinue)).toBe(true);
     const reason = recorded.at(-1);
     const isCurrent = execution === state.execution;
     if (!isCurrent) expect(reason?.shouldContinue).toBe(false);
@@ -211,7 +210,7 @@ test('a run tells of every decision once, ends with one reason everywhere, and l
       const remember = (given: ScriptedState): void => void seen.push({ state: given, stored: JSON.stringify(given) });
       remember(state);
       for (const given of acts) {
-        const before = events.length;
+        const [before, earlier] = [events.length, state];
         if (given.type === 'week') clock.skip(7 * 24 * 3600 * 1000);
         else if (given.type === 'branch')
           remember(await branch.run((seen[given.at % seen.length]?.state ?? state).withUserMessage('Another way.')));
@@ -222,14 +221,14 @@ test('a run tells of every decision once, ends with one reason everywhere, and l
         if (whole && told.length > 0) expect(told.at(-1)?.type).toBe('AgentFinished');
         if (whole) expect(['pending', 'in_progress']).not.toContain(state.status);
         expect(clock.pendingTimers()).toBe(0);
-        checkExecutions(state, events);
+        if (state !== earlier || told.length > 0) checkExecutions(state, events);
       }
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
       expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
       const { session } = state;
       const results = session.executions.flatMap((execution) => [...execution.results]);
       expect(session.usage.total).toBe(results.reduce((sum, { step }) => sum + step.usage.total, 0));
-      for (const { state: old, stored } of seen) expect(JSON.stringify(old)).toBe(stored);
+      expect(seen.map(({ state: old }) => JSON.stringify(old))).toEqual(seen.map(({ stored }) => stored));
     }),
     { numRuns },
   );

@@ -9,7 +9,7 @@ import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import { defineTool } from '../tools/index.ts';
 import { ToolUse, ToolUseState } from './index.ts';
 
-const numRuns = pickRuns({ quick: 300, slow: 20_000 });
+const numRuns = pickRuns({ quick: 300, slow: 10_000 });
 
 /** Runs one step with a model that returns this, which need not be an outcome. */
 async function runStep(returned: unknown, streaming = true): Promise<ToolUseState> {

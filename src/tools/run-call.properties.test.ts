@@ -20,7 +20,7 @@ import { toToolMessages } from './tool-execution.ts';
 import { ToolSet } from './tool-set.ts';
 
 // The slow test runs the same property many times over.
-const numRuns = pickRuns({ quick: 150, slow: 50_000 });
+const numRuns = pickRuns({ quick: 150, slow: 20_000 });
 
 type Kind = Extract<EffectResult<unknown>, { ok: false }>['kind'];
 

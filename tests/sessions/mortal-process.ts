@@ -22,7 +22,8 @@ export interface Mortality {
   start(): MortalProcess;
 }
 
-const forEver = new Promise<never>(() => undefined);
+// A new promise each time: one that never settles keeps everything that ever waited for it.
+const waitForever = (): Promise<never> => new Promise(() => undefined);
 
 /** Faults by moment, counted from 1 across all processes. */
 export interface Troubles {
@@ -43,18 +44,18 @@ export function createMortality({ deaths = [], failures = [] }: Troubles = {}): 
     let die: (word: 'died') => void = () => undefined;
     const died = new Promise<'died'>((resolve) => (die = resolve));
     const moment = (label: string): Promise<void> => {
-      if (isDead) return forEver;
+      if (isDead) return waitForever();
       moments.push(label);
       if (failures.includes(moments.length)) return Promise.reject(new StoreUnavailableError('failed', `${outOfOrder}: ${label}`));
       if (!deaths.includes(moments.length)) return Promise.resolve();
       isDead = true;
       die('died');
-      return forEver;
+      return waitForever();
     };
     const work = async <Value>(label: string, todo: () => Value | Promise<Value>): Promise<Value> => {
       await moment(`before ${label}`);
       // Between a moment and what follows it another part of the process may have died.
-      if (isDead) return forEver;
+      if (isDead) return waitForever();
       try {
         return await todo();
       } finally {

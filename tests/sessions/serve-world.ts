@@ -1,4 +1,5 @@
 // The worker of a world, in a process of its own.
+import { flushCompileCache } from 'node:module';
 import type { SessionStore } from '../../src/sessions/index.ts';
 import { createSessionRuntime } from '../../src/sessions/index.ts';
 import { createConformanceAgents } from '../../src/testing/index.ts';
@@ -30,6 +31,8 @@ export async function serveWorld(openStore: (place: WorkerOrders['place']) => Se
           process.exit(0);
         });
   });
+  // Node writes it on exit, which a process that is killed never reaches.
+  flushCompileCache();
   await runtime.ready;
   say({ type: 'ready' });
 }

@@ -22,7 +22,13 @@ import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 
 /** Options of a runtime that stands for a new process: it takes the store over, and an abandoned one gives no sign of life. */
-export const newProcess = { takeOver: true, heartbeatClock: createFakeClock() } as const;
+export const newProcess = {
+  takeOver: true,
+  // A new clock for each process: a clock that all share keeps every abandoned runtime by its timer.
+  get heartbeatClock() {
+    return createFakeClock();
+  },
+} as const;
 
 export const ann = { id: 'ann', kind: 'user' } as const;
 export const bob = { id: 'bob', kind: 'staff' } as const;

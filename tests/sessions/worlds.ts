@@ -25,7 +25,8 @@ export interface WorldKind {
   readonly isSerial?: boolean;
 }
 
-const forEver = new Promise<never>(() => undefined);
+// A new promise each time: one that never settles keeps everything that ever waited for it.
+const waitForever = (): Promise<never> => new Promise(() => undefined);
 
 /** A process, as far as one can live and die within another. */
 interface Life {
@@ -38,9 +39,9 @@ const isOver = (life: Life): boolean => life.isOver;
 /** A store as a process sees it: once that is dead, nothing that it asked for settles, and nothing is asked for. */
 export function createMortalStore(store: SessionStore, life: Life): SessionStore {
   const call = async (work: () => unknown): Promise<unknown> => {
-    if (isOver(life)) return forEver;
+    if (isOver(life)) return waitForever();
     const [settled] = await Promise.allSettled([Promise.resolve().then(work)]);
-    if (isOver(life)) return forEver;
+    if (isOver(life)) return waitForever();
     if (settled.status === 'rejected') throw settled.reason;
     return settled.value;
   };
@@ -72,7 +73,7 @@ function createScene() {
     isOpen: (gate) => open.has(gate),
     pass: async (gate) => {
       if (!open.has(gate)) await new Promise<void>((resolve) => waiting.set(gate, [...(waiting.get(gate) ?? []), resolve]));
-      if (life.isOver) await forEver;
+      if (life.isOver) await waitForever();
     },
     clock,
     onProblem: () => undefined,

@@ -7,7 +7,8 @@ import { defineHook } from '../../src/tool-use/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
 
-const never = new Promise<never>(() => undefined);
+// A new promise each time: one that never settles keeps everything that ever waited for it.
+const waitForever = (): Promise<never> => new Promise(() => undefined);
 
 /** Waits for this many turns of the event loop. */
 async function turn(times: number): Promise<void> {
@@ -28,7 +29,7 @@ export class KillableProcess {
   }
 
   #whileAlive<Value>(value: Value): Value | Promise<never> {
-    return this.#isAlive ? value : never;
+    return this.#isAlive ? value : waitForever();
   }
 
   /** Creates a tool whose calls take the given number of event-loop turns, before and after their effect. */
@@ -40,7 +41,7 @@ export class KillableProcess {
       effect,
       run: async ({ turns = 0 }, { idempotencyKey }) => {
         await turn(turns);
-        if (!this.#isAlive) return never;
+        if (!this.#isAlive) return waitForever();
         this.#lines.push(`${name} ${idempotencyKey}`);
         await turn(turns);
         return this.#whileAlive(`${name} done`);
@@ -81,11 +82,11 @@ function killAt(engine: DurableEngine, { at, isRecorded }: Kill, kill: () => voi
     record: async (make) => {
       const place = count;
       count += 1;
-      if (place > at) return never;
+      if (place > at) return waitForever();
       if (place < at) return engine.record(make);
       if (isRecorded) await engine.record(make);
       kill();
-      return never;
+      return waitForever();
     },
   };
 }

@@ -1,6 +1,6 @@
 // Views of random sessions, whatever their transport does to the envelopes.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { toTotals } from '../../src/broadcasting/http/session-totals.ts';
 import type { Envelope, EventEnvelope } from '../../src/broadcasting/index.ts';
 import { createEnvelopeMapper } from '../../src/broadcasting/index.ts';
@@ -10,11 +10,23 @@ import type { AgentView } from '../../src/ui/index.ts';
 import { createView, fillGap, reduce, reduceAll } from '../../src/ui/index.ts';
 import { getTextKey } from '../../src/ui/open-text.ts';
 import { pickRuns } from '../support/test-scale.ts';
-import type { EventLog } from './random-log.ts';
+import type { EventLog, Scenario } from './random-log.ts';
 import { runScenario, scenario } from './random-log.ts';
 
-const numRuns = pickRuns({ quick: 25, slow: 500 });
+// One seed for all properties: they draw the same scenarios, so that each scenario is run once for all of them.
+const runs = { numRuns: pickRuns({ quick: 25, slow: 500 }), seed: Math.trunc(Math.random() * 2 ** 31) };
+const logs = new Map<string, Promise<EventLog>>();
 const empty = createView('one');
+
+/** Runs a scenario, or returns the log of its first run. */
+function getLog(given: Scenario): Promise<EventLog> {
+  const key = JSON.stringify(given);
+  const log = logs.get(key) ?? runScenario(given);
+  logs.set(key, log);
+  return log;
+}
+
+afterAll(() => logs.clear());
 
 const toPlain = (view: AgentView): unknown => {
   const { messages, status, waits, usage, clocks, why, gaps, known_seq } = view;
@@ -92,17 +104,17 @@ describe('the view of a session', () => {
   it('is the same for its envelopes in any order and any number', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, seed, async (given, chance) => {
-        const log = await runScenario(given);
+        const log = await getLog(given);
         expectWhole(shuffle(double([...log.live, log.head], chance), chance).reduce(reduce, empty), log);
       }),
-      { numRuns },
+      runs,
     );
   });
 
   it('names what was lost, and is whole once that is fetched', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, seed, async (given, chance) => {
-        const log = await runScenario(given);
+        const log = await getLog(given);
         const loss = draw(chance);
         const received = double(log.live, chance).filter(() => draw(chance) >= loss);
         const view = shuffle([...received, log.head], chance).reduce(reduce, empty);
@@ -111,14 +123,14 @@ describe('the view of a session', () => {
         expect(view.gaps.some(({ type }) => type === 'events')).toBe(!isWhole);
         expectWhole(repair(view, log.stored), log);
       }),
-      { numRuns },
+      runs,
     );
   });
 
   it('is whole for what an adapter sends, once its gaps are fetched', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, seed, async (given, chance) => {
-        const log = await runScenario(given);
+        const log = await getLog(given);
         const received = double(log.broadcast, chance).filter(() => draw(chance) >= 0.2);
         const view = repair(shuffle([...received, log.head], chance).reduce(reduce, empty), log.stored);
         expectWhole(view, log);
@@ -128,14 +140,14 @@ describe('the view of a session', () => {
         const sent = log.broadcast.slice(0, Math.floor(draw(chance) * (log.broadcast.length + 1)));
         expect(toPlain(shuffle(sent, chance).reduce(reduce, empty))).toEqual(toPlain(reduceAll(empty, sent)));
       }),
-      { numRuns },
+      runs,
     );
   });
 
   it('has the right totals when it begins in the middle, and is whole once it is filled backwards', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, seed, async (given, chance) => {
-        const log = await runScenario(given);
+        const log = await getLog(given);
         const lastSeq = log.stored.at(-1)?.seq ?? 0;
         const after = Math.floor(draw(chance) * lastSeq);
         const head = createEnvelopeMapper().toHead({ sessionId: 'one', seq: after, at: 0, totals: toTotals(log.session) });
@@ -149,20 +161,20 @@ describe('the view of a session', () => {
         if (after > 0) expect(view.gaps).toContainEqual({ type: 'events', after_seq: 0, to_seq: after });
         expectWhole(repair(view, log.stored), log);
       }),
-      { numRuns },
+      runs,
     );
   });
 
   it('is the same in mid-run for what has been sent until then', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, seed, async (given, chance) => {
-        const { live } = await runScenario(given);
+        const { live } = await getLog(given);
         const sent = takePart(live, draw(chance));
         const inOrder = reduceAll(empty, sent);
         expect(toPlain(shuffle(double(sent, chance), chance).reduce(reduce, empty))).toEqual(toPlain(inOrder));
         expect(inOrder.gaps).toEqual([]);
       }),
-      { numRuns },
+      runs,
     );
   });
 
@@ -170,7 +182,7 @@ describe('the view of a session', () => {
     let named = 0;
     await fc.assert(
       fc.asyncProperty(scenario, seed, async (given, chance) => {
-        const { live } = await runScenario(given);
+        const { live } = await getLog(given);
         const ends = [...live.keys()].filter((index) => isChunk(live[index]!));
         // Right behind a chunk, so that a text is open.
         const sent = live.slice(0, (ends[Math.floor(draw(chance) * ends.length)] ?? live.length) + 1);
@@ -188,7 +200,7 @@ describe('the view of a session', () => {
         }
         expect(toPlain(reduceAll(view, sent))).toEqual(toPlain(whole));
       }),
-      { numRuns },
+      runs,
     );
     expect(named).toBeGreaterThan(0);
   });
@@ -196,7 +208,7 @@ describe('the view of a session', () => {
   it('shows each call inside another with the message of that one', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async (given) => {
-        const { stored } = await runScenario(given);
+        const { stored } = await getLog(given);
         const { messages } = reduceAll(empty, stored);
         const calls = new Set(messages.flatMap(({ role, id }) => (role === 'tool' ? [id] : [])));
         for (const message of messages) {
@@ -206,15 +218,15 @@ describe('the view of a session', () => {
           if (message.parent_id !== undefined) expect(calls).toContain(message.parent_id);
         }
       }),
-      { numRuns },
+      runs,
     );
   });
 
   it('has the words of the stored conversation, in their order', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async (given) => {
-        const { stored, session } = await runScenario(given);
         fc.pre(given.kind === 'agent');
+        const { stored, session } = await getLog(given);
         const { messages, status } = reduceAll(empty, stored);
         const spoken = messages.flatMap(({ role, text }) => (role === 'user' || role === 'assistant' ? [text] : []));
         const kept = [...session.state.messages]
@@ -224,7 +236,7 @@ describe('the view of a session', () => {
         expect(spoken).toEqual(kept);
         expect(status).toBe(session.status);
       }),
-      { numRuns },
+      runs,
     );
   });
 });

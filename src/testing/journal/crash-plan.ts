@@ -11,7 +11,8 @@ export interface CrashPlan {
   readonly isRecorded: boolean;
 }
 
-const never = new Promise<never>(() => undefined);
+// A new promise each time: one that never settles keeps everything that ever waited for it.
+const waitForever = (): Promise<never> => new Promise(() => undefined);
 
 const hasRow = (rows: Json, kind: CrashPlan['at']): boolean => isList(rows) && rows.some((row) => isRecord(row) && kind in row);
 
@@ -34,19 +35,19 @@ export async function runWithCrash<Value extends Json>(
     return isHere;
   };
   const record: DurableEngine['record'] = async (make) => {
-    if (own.isOver) return never;
+    if (own.isOver) return waitForever();
     if (!isLast(plan !== undefined && hasRow(make(), plan.at))) return engine.record(make);
     if (plan?.isRecorded === true) await engine.record(make);
     end();
-    return never;
+    return waitForever();
   };
   const sleep = async (ms: number): Promise<void> => {
-    if (own.isOver) return never;
+    if (own.isOver) return waitForever();
     if (!isLast(plan?.at === 'sleep')) return engine.sleep(ms);
     // The attempt ends during the sleep.
     if (plan?.isRecorded === true) engine.sleep(ms).catch(() => undefined);
     end();
-    return never;
+    return waitForever();
   };
   return Promise.race([body({ ...engine, record, sleep }), crashed.then(crash)]);
 }

@@ -9,7 +9,8 @@ import { quietLogger } from './quiet-logger.ts';
 
 type Body = (attempt: JournalAttempt) => Promise<unknown>;
 
-const never = new Promise<never>(() => undefined);
+// A new promise each time: one that never settles keeps everything that ever waited for it.
+const waitForever = (): Promise<never> => new Promise(() => undefined);
 
 /** Runs a function outside the calling workflow: inside, it would be recorded as a step. */
 const runOutside = AsyncLocalStorage.snapshot();
@@ -26,7 +27,7 @@ export async function createDbosWorld(): Promise<DbosWorld> {
     async (id: string): Promise<unknown> => {
       const crash = (): Promise<never> => {
         runOutside(() => void DBOS.resumeWorkflow(id));
-        return never;
+        return waitForever();
       };
       return bodies.get(id)?.({ engine: dbosEngine(DBOS), crash });
     },
