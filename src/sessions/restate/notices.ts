@@ -5,7 +5,7 @@
 import type { Context, EndpointOptions, ObjectContext } from '@restatedev/restate-sdk';
 import { object, TimeoutError } from '@restatedev/restate-sdk';
 import { handlerOptions } from './handler-options.ts';
-import type { Notice, PendingNotices, ServiceNames } from './protocol.ts';
+import type { Notice, PendingNotices, ServiceNames, TurnInput } from './protocol.ts';
 
 /** Longest time that a worker waits for a notice per call. */
 const waitMs = 20_000;
@@ -62,6 +62,9 @@ export function createNotices(names: ServiceNames): EndpointOptions['services'][
     } satisfies { [Name in keyof NoticeHandlers]: (ctx: ObjectContext, body: never) => Promise<unknown> },
   });
 }
+
+/** Notices of the mails of a turn. */
+export const toNotices = ({ mails = [] }: TurnInput): readonly Notice[] => mails.map((mail) => ({ type: 'mail', mail }));
 
 /** A worker, and the services to reach it through. */
 interface NoticeAddress {

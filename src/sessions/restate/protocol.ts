@@ -2,13 +2,13 @@
 // Owns:     the names of the services, and the shape of every message between them.
 // Does not: know how a message is handled.
 import type { JsonObject, ProcessIdentity } from '../../lib/index.ts';
-import type { Mail, NewMail, SessionDeletion, SessionRewrite, SessionWrite } from '../index.ts';
+import type { Mail, SessionDeletion, SessionRewrite, SessionWrite } from '../index.ts';
 
 /** Names of the services. `session` runs on workers, all others at the desk. */
 export interface ServiceNames {
   /** One object per session: its turns. */
   readonly session: string;
-  /** One object per session: its mails, and the copy for readers. */
+  /** One object per session: the copy for readers. */
   readonly desk: string;
   /** One object per worker: notices that it has not received yet. */
   readonly notices: string;
@@ -29,10 +29,11 @@ export const toServiceNames = (prefix: string): ServiceNames => ({
   registry: `${prefix}Registry`,
 });
 
-/** The reason for a turn. Without a mail, the session continues where it stopped. */
+/** The reason for a turn. Without mails, the session continues where it stopped. */
 export interface TurnInput {
-  readonly mail?: Mail;
-  /** Ids of the holds that the desk knew of. */
+  /** In their order. */
+  readonly mails?: readonly Mail[];
+  /** Ids of the holds that there were. */
   readonly holds?: readonly string[];
   /** Time for which this turn was scheduled, if it is a wake-up. */
   readonly wakeAt?: number;
@@ -59,11 +60,6 @@ export interface TurnReport {
 
 /** Result of a report: the mails that wait for a session whose worker was not known before, or the reason why it was not stored. */
 export type ReportReply = { readonly mails: readonly Mail[] } | { readonly error: JsonObject };
-
-/** An action that was accepted, or the reason why it was not. */
-export type PostReply = { readonly mail: Mail } | { readonly error: JsonObject };
-
-export type PostRequest = NewMail;
 
 /** Something that a worker should know at once. */
 export type Notice = { readonly type: 'mail'; readonly mail: Mail } | { readonly type: 'holds' };

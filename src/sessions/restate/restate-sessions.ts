@@ -1,13 +1,16 @@
 // Sessions on Restate, for applications.
-// Owns:     sending actions to the desk.
+// Owns:     putting actions into the store, and telling the server of them.
 // Does not: read from the server: everything is read from the copy that the desk keeps.
-import { isRecord, readJsonObject } from '../../lib/index.ts';
+// X1. An action is accepted once it is in the store, whether or not a worker, the desk or the server lives.
+import { reportSafely, reportToConsole } from '../../events/index.ts';
+import { isRecord } from '../../lib/index.ts';
 import type { InferOutput, InferState, Orchestrator } from '../../step-by-step/index.ts';
-import type { EmbeddedRuntime, SessionRuntimeOptions, SessionStore } from '../index.ts';
-import { Agents, createSessionRuntime, findForks, fromWire } from '../index.ts';
+import type { EmbeddedRuntime, Mail, SessionRuntimeOptions, SessionStore } from '../index.ts';
+import { Agents, createSessionRuntime, findForks } from '../index.ts';
 import type { IngressOptions } from './ingress.ts';
 import { openIngress } from './ingress.ts';
-import type { PostReply, PostRequest } from './protocol.ts';
+import { planDelivery } from './mail-delivery.ts';
+import { toNotices } from './notices.ts';
 import { registryKey, toServiceNames } from './protocol.ts';
 
 /** Options of restateSessions(). */
@@ -22,15 +25,28 @@ export interface RestateSessionsOptions<Given extends Orchestrator = Orchestrato
   readonly prefix?: string;
 }
 
-/** Creates a store that posts mails to the desk. */
-function toDeskStore({ list, ingress, prefix = 'Stepline' }: RestateSessionsOptions): SessionStore {
+/** Longest time that a caller waits for the server to know of its action. After that, workers find it in the store. */
+const deliverMs = 2000;
+
+/** Creates a store that tells the server of new mails and holds. */
+function wrapStore({ list, ingress, prefix = 'Stepline', onProblem }: RestateSessionsOptions): SessionStore {
   const names = toServiceNames(prefix);
   const { call } = openIngress(ingress);
   const noteHolds = (): Promise<void> => call({ service: names.registry, key: registryKey, handler: 'noteHolds' }, {});
+  const deliver = async (mail: Mail): Promise<void> => {
+    const { turn, workers } = await planDelivery(list, mail);
+    const signal = AbortSignal.timeout(deliverMs);
+    await call({ service: names.session, key: mail.sessionId, handler: 'turn', isOneWay: true }, turn, signal);
+    for (const worker of workers)
+      await call({ service: names.notices, key: worker, handler: 'add', isOneWay: true }, toNotices(turn), signal);
+  };
   const post: SessionStore['post'] = async (mail) => {
-    const reply = await call<PostReply>({ service: names.desk, key: mail.sessionId, handler: 'post' }, mail satisfies PostRequest);
-    if ('error' in reply) throw fromWire(readJsonObject(reply.error, 'reply'));
-    return reply.mail;
+    const posted = await list.post(mail);
+    if (posted.reply === undefined)
+      await deliver(posted).catch((error: unknown) =>
+        reportSafely(onProblem ?? reportToConsole, error, `an action of session ${mail.sessionId}, which workers will find in the store`),
+      );
+    return posted;
   };
   const changes: Partial<SessionStore> = {
     post,
@@ -70,7 +86,7 @@ export function restateSessions<Given extends Orchestrator>(
 ): EmbeddedRuntime<InferState<Given>, InferOutput<Given>>;
 export function restateSessions(options: RestateSessionsOptions): EmbeddedRuntime {
   const { ingress: _, list, prefix: __, ...rest } = options;
-  const runtime = createSessionRuntime({ ...rest, store: toDeskStore(options), role: 'client' });
+  const runtime = createSessionRuntime({ ...rest, store: wrapStore(options), role: 'client' });
   const createOne = runtime.create.bind(runtime);
   const create: EmbeddedRuntime['create'] = async (request, action) =>
     createOne(isRecord(request) ? toNamed(request, options) : request, action);

@@ -32,7 +32,7 @@ export interface KeptHead {
 export interface KeptChange {
   readonly head: KeptHead;
   readonly chunks: ReadonlyMap<number, readonly LogEntry[]>;
-  /** Numbers of the entries that answer a request, by the id of the request. */
+  /** Numbers of entries that answer a request and that later turns do not read, by the id of the request. */
   readonly requests: ReadonlyMap<string, number>;
 }
 
@@ -63,7 +63,6 @@ export class SessionImage {
   readonly #dirty = new Set<number>();
   /** Changes of this turn that the desk needs. */
   readonly #reports: TurnChange[] = [];
-  /** Number of these that the desk has confirmed. */
   #confirmed = 0;
 
   constructor(kept: KeptHead | undefined, entries: readonly LogEntry[]) {
@@ -85,6 +84,14 @@ export class SessionImage {
     return this.entries[0]?.n ?? this.head + 1;
   }
 
+  /** Number of changes of this turn that the desk needs. */
+  get reportCount(): number {
+    return this.#reports.length;
+  }
+  /** Number of these that the desk has confirmed. */
+  get confirmedCount(): number {
+    return this.#confirmed;
+  }
   get hasUnreported(): boolean {
     return this.#reports.length > this.#confirmed;
   }
@@ -168,8 +175,6 @@ export class SessionImage {
   /** Returns the changes that were not stored yet, and marks them as stored. */
   takeKept(): KeptChange {
     const chunks = new Map<number, readonly LogEntry[]>();
-    const unkept = this.#slice(this.#unkept, this.head);
-    const requests = new Map(unkept.flatMap(({ requestId, n }) => (requestId === undefined ? [] : [[requestId, n] as const])));
     if (this.#unkept <= this.head) {
       const last = this.#chunks.at(-1);
       const grows = last !== undefined && measureEntries(this.#slice(last, this.head)) <= chunkSize;
@@ -193,7 +198,7 @@ export class SessionImage {
       ...(failedTurns > 0 && { failedTurns }),
       ...(this.keepsMails && { keepsMails: true }),
     };
-    return { head: kept, chunks, requests };
+    return { head: kept, chunks, requests: this.#listOldRequests() };
   }
 
   /** A turn reads from the chunk with the last snapshot on. */
@@ -201,6 +206,12 @@ export class SessionImage {
     const snapshot = this.entries.findLast(({ isSnapshot }) => isSnapshot)?.n ?? this.first;
     const keep = this.#chunks.findLastIndex((from) => from <= snapshot);
     this.#chunks = this.#chunks.slice(Math.max(0, keep));
+  }
+
+  /** Lists the requests that later turns do not find among their entries. */
+  #listOldRequests(): ReadonlyMap<string, number> {
+    const [first = this.head + 1] = this.#chunks;
+    return new Map(this.entries.flatMap(({ requestId, n }) => (requestId !== undefined && n < first ? [[requestId, n] as const] : [])));
   }
 
   #slice(from: number, to: number): readonly LogEntry[] {

@@ -46,11 +46,11 @@ const hasCome = (wakeAt: number | undefined, { now, input }: TurnFacts): boolean
 
 /** True if there is nothing to do in this turn. */
 function isOver({ header, wakeAt, taken, keepsMails }: ImageFacts, turn: TurnFacts): boolean {
-  const { mail } = turn.input;
-  const isTaken = mail === undefined || taken.includes(mail.num);
+  const { mails = [] } = turn.input;
+  const areTaken = mails.every(({ num }) => taken.includes(num));
   const isAwake = hasCome(wakeAt, turn) && (header?.wakeAt !== undefined || keepsMails);
-  const continues = mail === undefined && turn.input.wakeAt === undefined && keepsMails;
-  return isTaken && header?.isOpen !== true && !isAwake && !continues;
+  const continues = mails.length === 0 && turn.input.wakeAt === undefined && keepsMails;
+  return areTaken && header?.isOpen !== true && !isAwake && !continues;
 }
 
 /** Computes what the end of a turn leaves to others. */
@@ -71,7 +71,7 @@ export function planEnd(image: ImageFacts, turn: TurnFacts): TurnEnd {
   return { goesOn: false, ...(at !== undefined && at !== pendingAt && { wake: { inMs: Math.max(0, at - now), at } }) };
 }
 
-/** What stays true if a turn does nothing. Changes of an earlier attempt may not have been reported. */
+/** Facts that stay true if a turn does nothing. Changes of an earlier attempt may not have been reported. */
 const carryOver = ({ failedTurns, keepsMails, hasUnreported }: ImageFacts): Partial<TurnEnd> => ({
   ...(failedTurns > 0 && { failedTurns }),
   ...(keepsMails && { keepsMails }),

@@ -237,8 +237,8 @@ class TurnPump {
     if (changes.length > 0) {
       const isUrgent = this.#reporter.isUrgent(changes);
       await this.#record({ changes });
+      await this.#reporter.note(isUrgent);
       settle();
-      this.#reporter.note(isUrgent);
       return false;
     }
     if (!this.#isDone || !this.#writer.isEmpty) return false;
@@ -270,7 +270,7 @@ async function runTurn(parts: TurnParts): Promise<void> {
   const onEnded = (): void => pump.fail(new RuntimeClosedError('its attempt is over', { isStored: true }));
   ctx.request().attemptCompletedSignal.addEventListener('abort', onEnded);
   host.add(ctx.key, pump.turn);
-  if (input.mail !== undefined) pump.turn.offer(input.mail);
+  for (const mail of input.mails ?? []) pump.turn.offer(mail);
   try {
     await host.whenHoldsKnown(input.holds ?? []);
     // Nobody has told this attempt about them; mails that were kept are applied before later ones.

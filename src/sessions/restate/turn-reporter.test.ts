@@ -37,7 +37,7 @@ function openTurn({ isResumed = false, turns = 1 } = {}) {
   const apply = async (change: TurnChange): Promise<void> => {
     const isUrgent = reporter.isUrgent([change]);
     image.apply(change);
-    reporter.note(isUrgent);
+    void reporter.note(isUrgent);
     await clock.advance(0);
   };
   const listEntries = (): readonly (readonly number[])[] =>
@@ -116,5 +116,23 @@ describe('the reports of a turn', () => {
     reporter.stop();
     await clock.advance(1000);
     expect(listEntries()).toStrictEqual([[1]]);
+  });
+
+  test('a session continues after an action once the desk has confirmed it, or after a second', async () => {
+    const { clock, desk, image, reporter } = openTurn();
+    desk.hangs = true;
+    let canContinue = false;
+    image.apply(toStep(1, [7]));
+    void reporter.note(true).then(() => (canContinue = true));
+    await clock.advance(999);
+    expect(canContinue).toBe(false);
+    await clock.advance(1);
+    expect(canContinue).toBe(true);
+    // A desk that answers is not waited for.
+    const other = openTurn();
+    other.image.apply(toStep(1, [7]));
+    await other.reporter.note(true);
+    expect(other.clock.pendingTimers()).toBe(0);
+    expect(other.image.hasUnreported).toBe(false);
   });
 });

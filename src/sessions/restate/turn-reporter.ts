@@ -1,7 +1,8 @@
 // The reports of one turn to the desk.
 // Owns:     the times at which a turn reports, and what the desk has not confirmed yet.
 // Does not: record anything: a report is made of rows that are recorded already.
-// G3. Changes that somebody may be waiting for are reported at once, steps a few times a second, and everything at the end.
+// G3. Changes that somebody may be waiting for are reported at once, and the session continues when readers see them. Steps are reported a
+//     few times a second, and everything at the end.
 // G4. A worker with many sessions reports the steps of each of them less often.
 // G5. A report that fails is sent again with the next one. The end of the turn says what is left.
 import type { Clock } from '../../lib/index.ts';
@@ -14,7 +15,7 @@ const laterMs = 200;
 /** Minimum time between two reports of steps, for each session of a worker. */
 const eachMs = 2;
 
-/** Longest time that the end of a turn waits for the desk. */
+/** Longest time that a turn waits for the desk. */
 const patienceMs = 1000;
 
 /** Parts of a turn, and of its worker, that its reports need. */
@@ -57,8 +58,25 @@ export class TurnReporter {
     });
   }
 
-  /** Reports what was applied: at once if it is urgent, otherwise later. */
-  note(isUrgent: boolean): void {
+  /** Reports what was applied: at once if it is urgent, otherwise later. Settles when the session may continue. */
+  async note(isUrgent: boolean): Promise<void> {
+    this.#plan(isUrgent);
+    if (isUrgent) await this.#whenConfirmed();
+  }
+
+  /** Settles when the desk has confirmed everything up to now, and after a while in any case. */
+  async #whenConfirmed(): Promise<void> {
+    const { clock, image } = this.#options;
+    const { reportCount } = image;
+    const confirm = async (): Promise<void> => {
+      while (image.confirmedCount < reportCount && this.#sending !== undefined) await this.#sending;
+    };
+    let cancel = (): void => undefined;
+    await Promise.race([confirm(), new Promise<void>((resolve) => (cancel = clock.schedule(patienceMs, resolve)))]);
+    cancel();
+  }
+
+  #plan(isUrgent: boolean): void {
     const { clock, countTurns } = this.#options;
     if (this.#isFinishing || !this.#hasNews) return;
     this.#isUrgent ||= isUrgent;
@@ -99,7 +117,7 @@ export class TurnReporter {
     if (this.#sending !== undefined || this.#ending.signal.aborted) return;
     this.#sending = this.#send().finally(() => {
       this.#sending = undefined;
-      this.note(this.#isUrgent);
+      this.#plan(this.#isUrgent);
     });
   }
 

@@ -131,7 +131,10 @@ export async function runRestateChaos(options: ChaosOptions): Promise<readonly F
     while (countEffects() === before && performance.now() - begun < patienceMs) await pause(5);
     // The copy that the count is taken from is a little late.
     let left = await countOpen();
-    while (left === 0 && performance.now() - begun < patienceMs) left = await countOpen();
+    while (left === 0 && performance.now() - begun < patienceMs) {
+      await pause(5);
+      left = await countOpen();
+    }
     const isDead = workers.length - 1;
     await workers[isDead]?.kill();
     const lost = performance.now();
