@@ -1,6 +1,5 @@
 // Sessions on SQLite, Postgres and Restate, and workflows on DBOS, in one run, with every commit on disk. A report only: it never fails a check.
 //   npm run bench:engines
-// Restate-2: two workers.
 //   npm run bench:engines -- --only SQLite,Restate --rounds 5 --warm-up 3
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,7 +31,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     'warm-up': { type: 'string', default: '3' },
-    only: { type: 'string', default: 'SQLite,Postgres,Restate,Restate-2,DBOS' },
+    only: { type: 'string', default: 'SQLite,Postgres,Restate,DBOS' },
   },
 });
 const [rounds, warmUp] = [Number(values.rounds), Number(values['warm-up'])];
@@ -63,7 +62,8 @@ async function measureSessions(runtime: EmbeddedRuntime, sessions: number): Prom
 const folder = mkdtempSync(join(tmpdir(), 'stepline-bench-'));
 const postgres = ['Postgres', 'DBOS'].some((name) => only.includes(name)) ? await startServer() : undefined;
 const pool = postgres && (await openPool(postgres.url));
-const restate = only.some((name) => name.startsWith('Restate')) ? await startRestate() : undefined;
+const restate = only.includes('Restate') ? await startRestate() : undefined;
+const workers = restate && startWorkers();
 let places = 0;
 const nextPlace = (): string => String((places += 1));
 
@@ -78,12 +78,10 @@ function openEmbedded(store: ReturnType<typeof sqliteStore>, steps: number): Pla
   };
 }
 
-type GiveOrder = (order: WorkerOrder) => Promise<string>;
-
-/** Starts the processes of the workers. Returns a function that gives them an order, and settles with their answer. */
-function startWorkers(count: number): GiveOrder {
+/** Starts the process of the workers. Returns a function that gives it an order, and settles with its answer. */
+function startWorkers(): (order: WorkerOrder) => Promise<string> {
   const script = fileURLToPath(new URL('engines-worker.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, String(count)], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -94,9 +92,9 @@ function startWorkers(count: number): GiveOrder {
   };
 }
 
-/** As in the docs: workers are processes of their own, the desk is part of the application, which is this process. */
-async function openRestate(workers: GiveOrder, steps: number): Promise<Place> {
-  if (restate === undefined) throw new Error('There is no Restate server.');
+/** As in the docs: the worker is a process of its own, the desk is part of the application, which is this process. */
+async function openRestate(steps: number): Promise<Place> {
+  if (restate === undefined || workers === undefined) throw new Error('There is no Restate server.');
   const list = sqliteStore({ path: join(folder, `${nextPlace()}.db`) });
   const prefix = `Bench${nextPlace()}`;
   const url = await workers({ type: 'open', ingress: restate.ingress, prefix, steps });
@@ -138,16 +136,10 @@ const openDbos = (steps: number): Place => ({
   dispose: async () => undefined,
 });
 
-function startRestateKind(count: number): (steps: number) => Promise<Place> {
-  const workers = startWorkers(count);
-  return (steps) => openRestate(workers, steps);
-}
-
 const kinds: Readonly<Record<string, (steps: number) => Place | Promise<Place>>> = {
   SQLite: (steps) => openEmbedded(sqliteStore({ path: join(folder, `${nextPlace()}.db`) }), steps),
   ...(pool && { Postgres: (steps: number) => openEmbedded(postgresStore({ pool, schema: `bench_${nextPlace()}` }), steps) }),
-  ...(only.includes('Restate') && { Restate: startRestateKind(1) }),
-  ...(only.includes('Restate-2') && { 'Restate-2': startRestateKind(2) }),
+  Restate: openRestate,
   DBOS: openDbos,
 };
 

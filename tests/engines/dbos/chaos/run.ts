@@ -145,8 +145,8 @@ export async function runDbosChaos(options: ChaosOptions): Promise<readonly Figu
     await watch.until(() => watch.started > 0 || watch.problems.length > 0);
     executors.push(start('two', toOwn(1)));
     for (let kill = 1; kill <= kills; kill += 1) {
-      // The kills come in the first two thirds of the work, so that enough is left to take over.
-      const from = Math.floor(((sessions * steps) / (1.5 * kills)) * kill);
+      // The kills come in the first half of the work, so that enough is left to take over.
+      const from = Math.floor(((sessions * steps) / (2 * kills)) * kill);
       await watch.until(() => watch.steps >= from || watch.problems.length > 0);
       if (watch.problems.length > 0) throw new Error(watch.problems.join('\n'));
       await pause(random() * 20);
