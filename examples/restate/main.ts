@@ -34,7 +34,7 @@ const path = join(values.folder, `list-${process.pid}.db`);
 const restate = await startRestate();
 const list = sqliteStore({ path });
 
-// The desk is part of the application: it accepts actions even if no worker is running.
+// The desk is part of the application.
 const desk = createHttp2Server(serveDesk({ list }).node);
 const deskPort = await listenOnLoopback(desk);
 await restate.register(`http://127.0.0.1:${deskPort}`);

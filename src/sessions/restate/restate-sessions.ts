@@ -19,7 +19,7 @@ export interface RestateSessionsOptions<Given extends Orchestrator = Orchestrato
   'agents' | 'states' | 'approvals' | 'onProblem' | 'clock' | 'ids'
 > {
   readonly ingress: IngressOptions;
-  /** Store in which the desk keeps its copy. */
+  /** Store of the desk: the application reads its copy, and puts actions into it. */
   readonly list: SessionStore;
   /** Prefix of the service names. @default 'Stepline' */
   readonly prefix?: string;

@@ -44,7 +44,7 @@ function createEndpoint(services: SdkOptions['services'], { identityKeys }: Endp
   };
 }
 
-/** Creates the endpoint of the desk, which accepts actions and keeps the copy for readers. It needs no agents. */
+/** Creates the endpoint of the desk, which keeps the copy for readers. It needs no agents. */
 export function serveDesk(options: ServeDeskOptions): RestateEndpoint {
   return createEndpoint(createDeskServices(toServiceNames(options.prefix ?? 'Stepline'), options.list), options);
 }

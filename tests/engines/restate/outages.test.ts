@@ -1,4 +1,4 @@
-// A desk that is down while sessions run, on a real server and in real time.
+// A desk or a server that is down, in real time.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { findPorts, startRestate } from './server.ts';
 import { startWorker } from './start-worker.ts';
 
 const server = await startRestate();
-const folder = mkdtempSync(join(tmpdir(), 'stepline-desk-down-'));
+const folder = mkdtempSync(join(tmpdir(), 'stepline-outages-'));
 afterAll(async () => {
   await server.dispose();
   rmSync(folder, { recursive: true, force: true });
@@ -52,6 +52,30 @@ function createGated(id: string) {
   const model = scriptedModel([{ toolCalls: calls }, { text: 'Done.' }], { repeatLast: true });
   return { id, agent: createAgent({ id, model, tools: [work] }), open: () => open(), runs };
 }
+
+test('an action that is sent while the server is down is accepted, and applied once the server is back', async () => {
+  const gated = createGated('three');
+  gated.open();
+  const agents = [gated.agent];
+  const list = sqliteStore({ path: join(folder, 'server-down.db') });
+  const problems: unknown[] = [];
+  const stopWorker = await startWorker(server, { agents, list, prefix: 'ServerDown' });
+  const runtime = restateSessions({
+    ...{ agents, ingress: { url: server.ingress }, list, prefix: 'ServerDown' },
+    onProblem: (error) => void problems.push(error),
+  });
+  const { id } = await runtime.create({}, { by });
+  await server.kill();
+  await runtime.send(id, 'Go.', { by, until: 'accepted' });
+  expect((await runtime.get(id)).mailbox.map(({ type }) => type)).toStrictEqual(['send']);
+  expect(problems).toHaveLength(1);
+  await server.start();
+  await expect.poll(async () => (await runtime.get(id)).text, { timeout: 30_000 }).toBe('Done.');
+  expect(gated.runs.count).toBe(4);
+  await runtime.drain();
+  await stopWorker();
+  await list.close();
+});
 
 test('sessions end while the desk is down, and the desk has all of it once it is back', async () => {
   const all = [createGated('one'), createGated('two')];
