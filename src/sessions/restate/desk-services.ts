@@ -55,8 +55,13 @@ function createDesk(names: ServiceNames, list: SessionStore) {
       },
       /** Stores a report that a worker could not hand over at once. */
       report: async (ctx: ObjectContext, report: TurnReport): Promise<void> => {
-        const [reply] = await storeReports(ctx, { names, list }, [report]);
-        if (reply !== undefined && 'error' in reply) throw fromWire(reply.error);
+        const isLacking = await ctx.run('apply', async () => {
+          const [applied] = await applyReports(list, [report]);
+          // Nobody waits for the answer: tried again until it is stored.
+          if (applied !== undefined && 'error' in applied.reply) throw fromWire(applied.reply.error);
+          return applied?.isLacking === true;
+        });
+        if (isLacking) toSession(ctx, names, ctx.key).copy();
       },
       entries: handlers.object.shared(shared, (ctx: ObjectSharedContext, { from, to }: EntryRange): Promise<readonly LogEntry[]> =>
         list.entries(ctx.key, { from, to }),

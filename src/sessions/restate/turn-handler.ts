@@ -210,6 +210,8 @@ class TurnPump {
     this.#reporter.stop();
     this.turn.release(error);
     host.forget(ctx.key, this.turn);
+    // What the server has given up may never settle.
+    host.end(this.turn);
   }
 
   async run(): Promise<void> {
@@ -279,5 +281,7 @@ async function runTurn(parts: TurnParts): Promise<void> {
   } catch (error) {
     pump.fail(error);
     throw error instanceof RuntimeClosedError ? new RetryableError(error.message) : error;
+  } finally {
+    host.end(pump.turn);
   }
 }

@@ -41,7 +41,10 @@ export class SessionWorkerHost {
   readonly maxRecordBytes: number;
   readonly #options: ServeSessionsOptions;
   readonly #ingress: Ingress;
+  /** Turns that take mails. */
   readonly #turns = new Map<string, SessionTurn>();
+  /** Turns that are not over, those that only report and record their end included. */
+  readonly #running = new Set<SessionTurn>();
   readonly #closing = new AbortController();
   readonly #listeners = new Set<(change: StoreChange) => void>();
   readonly #startedAt: number;
@@ -135,12 +138,19 @@ export class SessionWorkerHost {
   add(sessionId: string, turn: SessionTurn): void {
     this.#turns.get(sessionId)?.release(new RuntimeClosedError('another attempt has started', { isStored: true }));
     this.#turns.set(sessionId, turn);
+    this.#running.add(turn);
     if (this.#closing.signal.aborted) turn.leave();
   }
 
+  /** Gives a turn no more mails. */
   forget(sessionId: string, turn: SessionTurn): void {
     if (this.#turns.get(sessionId) === turn) this.#turns.delete(sessionId);
-    if (this.#turns.size === 0) this.#onEmpty();
+  }
+
+  /** Notes that a turn is over. */
+  end(turn: SessionTurn): void {
+    this.#running.delete(turn);
+    if (this.#running.size === 0) this.#onEmpty();
   }
 
   /** Announces the worker and listens until it is drained. Settles when the desk knows the worker. */
@@ -261,7 +271,7 @@ export class SessionWorkerHost {
     for (const turn of this.#turns.values()) turn.leave();
     const isEmpty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
-      if (this.#turns.size === 0) resolve();
+      if (this.#running.size === 0) resolve();
     });
     const timeout = new AbortController();
     await Promise.race([isEmpty, sleep(systemClock, timeoutMs, timeout.signal).catch(() => undefined)]);

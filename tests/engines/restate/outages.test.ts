@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createAgent, defineTool } from '../../../src/entry/index.ts';
+import type { SessionStore } from '../../../src/sessions/index.ts';
+import { SessionDamagedError } from '../../../src/sessions/index.ts';
 import { restateSessions, serveDesk } from '../../../src/sessions/restate/index.ts';
 import { sqliteStore } from '../../../src/sessions/sqlite/index.ts';
 import { scriptedModel } from '../../../src/testing/index.ts';
@@ -112,5 +114,32 @@ test('sessions end while the desk is down, and the desk has all of it once it is
   await runtime.drain();
   await stopWorker();
   await deskAgain.close();
+  await list.close();
+});
+
+test('a report that was left to the server is tried again until the desk can store it', async () => {
+  const list = sqliteStore({ path: join(folder, 'late.db') });
+  let failures = 0;
+  const faulty: SessionStore = {
+    ...list,
+    write: async (write) => {
+      failures += 1;
+      if (failures < 3) throw new SessionDamagedError(write.sessionId, 'not readable for now');
+      await list.write(write);
+    },
+  };
+  const desk = await listen(serveDesk({ list: faulty, prefix: 'Late' }).node);
+  await server.register(desk.url);
+  const header = { id: 'a', agentName: 'desk', tags: [], status: 'completed', isOpen: false, createdAt: 0, updatedAt: 0, details: '{}' };
+  const entries = [{ n: 1, at: 0, isSnapshot: false, body: '{}' }];
+  const report = { sessionId: 'a', changes: [{ type: 'write', after: 0, header, entries }] };
+  const response = await fetch(`${server.ingress}/LateDesk/a/report`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(report),
+  });
+  expect([response.ok, failures]).toStrictEqual([true, 3]);
+  expect((await list.load('a'))?.head).toBe(1);
+  await desk.close();
   await list.close();
 });
