@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createAgent, defineTool } from '../../../src/entry/index.ts';
-import { restateSessions, serveSessions } from '../../../src/sessions/restate/index.ts';
+import { restateSessions } from '../../../src/sessions/restate/index.ts';
 import { sqliteStore } from '../../../src/sessions/sqlite/index.ts';
 import { scriptedModel } from '../../../src/testing/index.ts';
-import { listen } from './listen.ts';
 import { startRestate } from './server.ts';
+import { startWorker } from './start-worker.ts';
 
 const server = await startRestate();
 const folder = mkdtempSync(join(tmpdir(), 'stepline-large-turns-'));
@@ -39,19 +39,14 @@ test(
     const agents = [createAgent({ id: 'filler', model, tools: [fill], limits: { steps: 100 } })];
     const list = sqliteStore({ path: join(folder, 'list.db') });
     const problems: unknown[] = [];
-    const ingress = { url: server.ingress };
-    const worker = serveSessions({ agents, ingress, list, onProblem: (error) => void problems.push(error) });
-    const endpoint = await listen(worker.node);
-    await server.register(endpoint.url);
-    await worker.start();
-    const runtime = restateSessions({ agents, ingress, list });
+    const stopWorker = await startWorker(server, { agents, list, onProblem: (error) => void problems.push(error) });
+    const runtime = restateSessions({ agents, ingress: { url: server.ingress }, list });
     const { id } = await runtime.create({}, { by });
     expect((await runtime.send(id, 'Go.', { by })).text).toBe('Filled.');
     expect((await runtime.send(id, 'And now?', { by })).text).toBe('Filled.');
     expect([runs, problems]).toStrictEqual([fills.length, []]);
     await runtime.drain();
-    await worker.drain();
-    await endpoint.close();
+    await stopWorker();
     await list.close();
   },
 );
