@@ -26,7 +26,7 @@ const apply = async (store: SessionStore, ...changes: readonly TurnChange[]) => 
 describe('the copy of the desk', () => {
   test('has what was reported', async () => {
     const store = createMemoryStore();
-    expect(await apply(store, toStep(1), toStep(2))).toStrictEqual({ reply: { mails: [] }, isLacking: false });
+    expect(await apply(store, toStep(1), toStep(2))).toStrictEqual({ isWhole: true, hasMail: false });
     expect(await store.load('a')).toMatchObject({ head: 2, header: { updatedAt: 2 } });
   });
 
@@ -41,7 +41,7 @@ describe('the copy of the desk', () => {
     const text: TurnChange = { type: 'write', after: 2, effects: [{ key: 'open/2/1/0', phase: 'intent', body: '{}' }] };
     await apply(store, text);
     const before = await store.load('a');
-    expect(await apply(store, ...changes)).toMatchObject({ isLacking: false });
+    expect(await apply(store, ...changes)).toMatchObject({ isWhole: true });
     expect(await store.load('a')).toStrictEqual(before);
   });
 
@@ -55,7 +55,7 @@ describe('the copy of the desk', () => {
   test('says that it lacks entries, and leaves out what comes after them', async () => {
     const store = createMemoryStore();
     await apply(store, toStep(1));
-    expect(await apply(store, toStep(3))).toMatchObject({ isLacking: true });
+    expect(await apply(store, toStep(3))).toMatchObject({ isWhole: false });
     expect(await store.load('a')).toMatchObject({ head: 1 });
   });
 
@@ -77,15 +77,31 @@ describe('the copy of the desk', () => {
     expect(await findWorkers(store, 'a')).toStrictEqual([]);
   });
 
-  test('returns the mails of a session to a worker that is new to it', async () => {
+  test('tells a worker that is new to a session whether mails wait for it', async () => {
     const store = createMemoryStore();
     await apply(store, toStep(1));
-    const mail = await store.post({ sessionId: 'a', requestId: 'r', at: 0, body: '{}' });
-    const announce = async (more: Partial<TurnReport>) =>
-      (await applyReports(store, [toReport([{ type: 'write', after: 1 }], more)]))[0]?.reply;
-    expect(await announce({ worker: 'one' })).toStrictEqual({ mails: [mail] });
-    expect(await announce({ worker: 'one', isKnown: true })).toStrictEqual({ mails: [] });
-    expect(await announce({})).toStrictEqual({ mails: [] });
+    await store.post({ sessionId: 'a', requestId: 'r', at: 0, body: '{}' });
+    const announce = async (more: Partial<TurnReport>) => (await applyReports(store, [toReport([{ type: 'write', after: 1 }], more)]))[0];
+    expect(await announce({ worker: 'one' })).toStrictEqual({ isWhole: true, hasMail: true });
+    expect(await announce({ worker: 'one', isKnown: true })).toStrictEqual({ isWhole: true, hasMail: false });
+    expect(await announce({})).toStrictEqual({ isWhole: true, hasMail: false });
+  });
+
+  test('an erasure that comes again changes nothing, also after later entries', async () => {
+    const store = createMemoryStore();
+    const erasure: TurnChange = { type: 'rewrite', after: 1, entries: [{ n: 1, body: '"erased"' }] };
+    await apply(store, toStep(1), erasure);
+    await apply(store, toStep(2));
+    expect(await apply(store, toStep(1), erasure, toStep(2), toStep(3))).toMatchObject({ isWhole: true });
+    expect((await store.entries('a')).map(({ body }) => body)).toStrictEqual(['"erased"', '{}', '{}']);
+  });
+
+  test('an erasure that comes too late is left to the session, and the rest of the report is stored', async () => {
+    const store = createMemoryStore();
+    await apply(store, toStep(1), toStep(2));
+    const erasure: TurnChange = { type: 'rewrite', after: 1, entries: [{ n: 1, body: '"erased"' }] };
+    expect(await apply(store, erasure, toStep(3))).toMatchObject({ isWhole: false });
+    expect(await store.load('a')).toMatchObject({ head: 3 });
   });
 
   test('stores the reports of other sessions if one cannot be stored', async () => {
@@ -99,7 +115,7 @@ describe('the copy of the desk', () => {
     };
     const step = { ...toStep(1), header: { ...toHeader(1), id: 'b' } } as TurnChange;
     const replies = await applyReports(faulty, [toReport([toStep(1)]), { sessionId: 'b', changes: [step] }]);
-    expect(replies.map(({ reply }) => 'error' in reply)).toStrictEqual([true, false]);
+    expect(replies.map((reply) => 'error' in reply)).toStrictEqual([true, false]);
     expect(await store.load('b')).toMatchObject({ head: 1 });
   });
 

@@ -1,8 +1,8 @@
 // The copy of sessions that readers use.
 // Owns:     turning the reports of turns into writes to a store.
 // D1. A repeated or late report changes nothing.
-// D2. A change to entries that the copy does not have is left out: the session has to send everything again.
-// D3. While a worker runs a session, the copy says which. A mail that was posted before that is returned with the report.
+// D2. A change to entries that the copy does not have is left out, and the reply says so.
+// D3. While a worker runs a session, the copy says which. A worker that is new to the session learns whether mails wait for it.
 // D4. What fails for one session does not keep the others from being stored.
 import type { EffectRow } from '../../journal/index.ts';
 import { SteplineError } from '../../lib/index.ts';
@@ -55,9 +55,10 @@ export async function findWorkers(list: SessionStore, sessionId: string): Promis
 }
 
 type WriteChange = Extract<TurnChange, { type: 'write' }>;
+type RewriteChange = Extract<TurnChange, { type: 'rewrite' }>;
 
-/** A change of one session that is applied to the copy. */
-interface Application {
+/** A session of the copy, and the worker that runs it. */
+interface CopyTarget {
   readonly store: SessionStore;
   readonly claim: CopyClaim;
   readonly sessionId: string;
@@ -83,7 +84,7 @@ function findFresh(write: WriteChange, known: OpenEffects | undefined, worker: s
 }
 
 /** Applies a write. Returns false if entries before it are missing. */
-async function applyWrite({ store, claim, sessionId, worker }: Application, write: WriteChange): Promise<boolean> {
+async function applyWrite({ store, claim, sessionId, worker }: CopyTarget, write: WriteChange): Promise<boolean> {
   const known = await store.effects(sessionId);
   const head = known?.head ?? 0;
   if (write.after > head) return false;
@@ -95,15 +96,26 @@ async function applyWrite({ store, claim, sessionId, worker }: Application, writ
   return true;
 }
 
+/** True if entries have these texts already. */
+async function hasTexts(store: SessionStore, sessionId: string, entries: RewriteChange['entries']): Promise<boolean> {
+  for (const { n, body, events } of entries) {
+    const [stored] = await store.entries(sessionId, { from: n, to: n });
+    if (stored?.body !== body || stored.events !== events) return false;
+  }
+  return true;
+}
+
 /** Applies a change. Returns false if the copy lacks what it changes. */
-async function applyChange(application: Application, change: TurnChange): Promise<boolean> {
-  const { store, claim, sessionId } = application;
+async function applyChange(target: CopyTarget, change: TurnChange): Promise<boolean> {
+  const { store, claim, sessionId } = target;
   switch (change.type) {
     case 'write':
-      return applyWrite(application, change);
+      return applyWrite(target, change);
     case 'rewrite': {
       const { type: _, ...rewrite } = change;
-      if (((await store.effects(sessionId))?.head ?? 0) < change.after) return false;
+      if (await hasTexts(store, sessionId, change.entries)) return true;
+      // A later entry may have been rewritten since: only the session knows what its entries are now.
+      if ((await store.effects(sessionId))?.head !== change.after) return false;
       await store.rewrite({ ...rewrite, sessionId, epoch: await claim.read() });
       return true;
     }
@@ -121,40 +133,34 @@ async function applyChange(application: Application, change: TurnChange): Promis
 }
 
 /** Applies a change under the current claim, even if another process has taken it meanwhile. */
-async function applyOne(application: Application, change: TurnChange): Promise<boolean> {
+async function applyOne(target: CopyTarget, change: TurnChange): Promise<boolean> {
   for (;;) {
     try {
-      return await applyChange(application, change);
+      return await applyChange(target, change);
     } catch (error) {
       if (hasCode(error, 'session-deleted')) return true;
       // Another worker has become the holder in the meantime.
       if (!hasCode(error, 'store-fenced')) throw error;
-      application.claim.forget();
+      target.claim.forget();
     }
   }
-}
-
-/** Result of applying a report. */
-interface AppliedReport {
-  readonly reply: ReportReply;
-  /** True if the copy lacks what some of the changes need. */
-  readonly isLacking: boolean;
 }
 
 async function applyReport(
   store: SessionStore,
   claim: CopyClaim,
   { sessionId, changes, worker, isKnown = false }: TurnReport,
-): Promise<AppliedReport> {
-  const application = { store, claim, sessionId, worker };
-  let isLacking = false;
-  for (const change of changes) if (!(await applyOne(application, change))) isLacking = true;
-  const mails = worker !== undefined && !isKnown ? await store.readMail({ sessionId, isWaiting: true }) : [];
-  return { reply: { mails }, isLacking };
+): Promise<ReportReply> {
+  const target = { store, claim, sessionId, worker };
+  let isWhole = true;
+  for (const change of changes) if (!(await applyOne(target, change))) isWhole = false;
+  const asksForMail = worker !== undefined && !isKnown;
+  const hasMail = asksForMail && (await store.readMail({ sessionId, isWaiting: true, limit: 1 })).length > 0;
+  return { isWhole, hasMail };
 }
 
 /** Applies reports to the copy, those of one session in their order. A store that cannot be used rejects. */
-export async function applyReports(store: SessionStore, reports: readonly TurnReport[]): Promise<readonly AppliedReport[]> {
+export async function applyReports(store: SessionStore, reports: readonly TurnReport[]): Promise<readonly ReportReply[]> {
   const claim = new CopyClaim(store);
   const last = new Map<string, Promise<unknown>>();
   return Promise.all(
@@ -162,9 +168,9 @@ export async function applyReports(store: SessionStore, reports: readonly TurnRe
       const before = last.get(report.sessionId) ?? Promise.resolve();
       const applied = before
         .then(() => applyReport(store, claim, report))
-        .catch((error: unknown): AppliedReport => {
-          if (!SteplineError.is(error) || error.code === 'store-unavailable') throw error;
-          return { reply: { error: toWire(error) }, isLacking: false };
+        .catch((error: unknown): ReportReply => {
+          if (hasCode(error, 'store-unavailable')) throw error;
+          return { error: toWire(error) };
         });
       last.set(
         report.sessionId,

@@ -11,30 +11,18 @@ import { applyReports } from './desk-copy.ts';
 import { handlerOptions } from './handler-options.ts';
 import { planDelivery } from './mail-delivery.ts';
 import { createNotices, sendNotices, toNotices, waitForNotices } from './notices.ts';
-import type { EntryRange, PendingNotices, ReportReply, ServiceNames, TurnInput, TurnReport } from './protocol.ts';
+import type { CopyRequest, EntryRange, PendingNotices, ReportReply, ServiceNames, TurnInput, TurnReport } from './protocol.ts';
 import { createRegistry } from './registry.ts';
 
 /** Handlers of sessions that the desk calls. */
 interface SessionHandlers {
   readonly turn: (ctx: unknown, input: TurnInput) => Promise<unknown>;
   /** Makes a session send all it has. */
-  readonly copy: (ctx: unknown) => Promise<unknown>;
+  readonly copy: (ctx: unknown, request: CopyRequest) => Promise<unknown>;
 }
 
 const toSession = (ctx: Context, { session }: ServiceNames, sessionId: string) =>
   ctx.objectSendClient<SessionHandlers>({ name: session }, sessionId);
-
-/** Stores reports. Sessions of which the copy lacks something are asked to send all they have. */
-async function storeReports(
-  ctx: Context,
-  { names, list }: { readonly names: ServiceNames; readonly list: SessionStore },
-  reports: readonly TurnReport[],
-): Promise<readonly ReportReply[]> {
-  // Recorded, because a second attempt may find that nothing is lacking any more.
-  const applied = await ctx.run('apply', () => applyReports(list, reports));
-  for (const [index, { isLacking }] of applied.entries()) if (isLacking) toSession(ctx, names, reports[index]?.sessionId ?? '').copy();
-  return applied.map(({ reply }) => reply);
-}
 
 function createDesk(names: ServiceNames, list: SessionStore) {
   const shared = { ...handlerOptions, enableLazyState: true };
@@ -55,13 +43,14 @@ function createDesk(names: ServiceNames, list: SessionStore) {
       },
       /** Stores a report that a worker could not hand over at once. */
       report: async (ctx: ObjectContext, report: TurnReport): Promise<void> => {
-        const isLacking = await ctx.run('apply', async () => {
-          const [applied] = await applyReports(list, [report]);
+        // Recorded, because a second attempt may find that nothing is lacking any more.
+        const isWhole = await ctx.run('apply', async () => {
+          const [reply] = await applyReports(list, [report]);
           // Nobody waits for the answer: tried again until it is stored.
-          if (applied !== undefined && 'error' in applied.reply) throw fromWire(applied.reply.error);
-          return applied?.isLacking === true;
+          if (reply !== undefined && 'error' in reply) throw fromWire(reply.error);
+          return reply?.isWhole !== false;
         });
-        if (isLacking) toSession(ctx, names, ctx.key).copy();
+        if (!isWhole) toSession(ctx, names, ctx.key).copy({ rewrites: true });
       },
       entries: handlers.object.shared(shared, (ctx: ObjectSharedContext, { from, to }: EntryRange): Promise<readonly LogEntry[]> =>
         list.entries(ctx.key, { from, to }),
@@ -82,8 +71,8 @@ function createWorkerService(names: ServiceNames, list: SessionStore) {
     name: names.workers,
     options: handlerOptions,
     handlers: {
-      report: (ctx: Context, reports: readonly TurnReport[]): Promise<readonly ReportReply[]> =>
-        storeReports(ctx, { names, list }, reports),
+      // Not recorded: a report that is applied again changes nothing.
+      report: (_: Context, reports: readonly TurnReport[]): Promise<readonly ReportReply[]> => applyReports(list, reports),
       notices: (ctx: Context, { worker, received }: { readonly worker: string; readonly received: number }): Promise<PendingNotices> =>
         waitForNotices(ctx, { names, worker }, received),
       holds: async (): Promise<readonly StoredHold[]> => list.readHolds(),

@@ -17,12 +17,13 @@ describe('the delivery of a mail', () => {
     expect((await planDelivery(store, second)).turn.mails).toStrictEqual([first, second]);
   });
 
-  test('gives a turn no more than ten mails', async () => {
+  test('gives a turn no more than ten mails, and says that there are more', async () => {
     const store = createMemoryStore();
     const mails: Mail[] = [];
     for (let count = 0; count < 12; count += 1) mails.push(await post(store, String(count)));
     const [, , ...last] = mails;
-    expect((await planDelivery(store, mails[11] as Mail)).turn.mails).toStrictEqual(last);
+    expect((await planDelivery(store, mails[11] as Mail)).turn).toMatchObject({ mails: last, hasMore: true });
+    expect((await planDelivery(store, mails[9] as Mail)).turn.hasMore).toBeUndefined();
   });
 
   test('names the holds, and the worker that runs the session', async () => {

@@ -63,8 +63,8 @@ export function createNotices(names: ServiceNames): EndpointOptions['services'][
   });
 }
 
-/** Notices of the mails of a turn. */
-export const toNotices = ({ mails = [] }: TurnInput): readonly Notice[] => mails.map((mail) => ({ type: 'mail', mail }));
+/** Notice of the mail that a turn is for. */
+export const toNotices = ({ mails = [] }: TurnInput): readonly Notice[] => mails.slice(-1).map((mail) => ({ type: 'mail', mail }));
 
 /** A worker, and the services to reach it through. */
 interface NoticeAddress {

@@ -33,7 +33,9 @@ export const toServiceNames = (prefix: string): ServiceNames => ({
 export interface TurnInput {
   /** In their order. */
   readonly mails?: readonly Mail[];
-  /** Ids of the holds that there were. */
+  /** True if older mails wait that are not listed. */
+  readonly hasMore?: boolean;
+  /** Ids of the holds at that time. */
   readonly holds?: readonly string[];
   /** Time for which this turn was scheduled, if it is a wake-up. */
   readonly wakeAt?: number;
@@ -58,8 +60,21 @@ export interface TurnReport {
   readonly isKnown?: boolean;
 }
 
-/** Result of a report: the mails that wait for a session whose worker was not known before, or the reason why it was not stored. */
-export type ReportReply = { readonly mails: readonly Mail[] } | { readonly error: JsonObject };
+/** Result of a report, or the reason why it was not stored. */
+export type ReportReply =
+  | {
+      /** False if the copy lacks what some of the changes need. */
+      readonly isWhole: boolean;
+      /** True if mails wait for the session, and its worker was not known before. */
+      readonly hasMail: boolean;
+    }
+  | { readonly error: JsonObject };
+
+/** Makes a session send what the desk lacks. */
+export interface CopyRequest {
+  /** True to send the texts of all entries again, because some of them may be outdated. */
+  readonly rewrites?: boolean;
+}
 
 /** Something that a worker should know at once. */
 export type Notice = { readonly type: 'mail'; readonly mail: Mail } | { readonly type: 'holds' };

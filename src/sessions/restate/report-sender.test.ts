@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { SessionConflictError, toWire } from '../index.ts';
-import type { Mail } from '../index.ts';
 import type { ReportReply, TurnReport } from './protocol.ts';
 import { ReportSender } from './report-sender.ts';
 
 const toReport = (sessionId: string): TurnReport => ({ sessionId, changes: [] });
-const mail: Mail = { sessionId: 'a', requestId: 'r', at: 0, body: '{}', num: 1 };
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A desk that answers each batch when the test says so. */
@@ -15,20 +13,20 @@ function openDesk() {
     readonly answer: (replies?: readonly ReportReply[]) => void;
     readonly fail: () => void;
   }[] = [];
-  const mails: Mail[] = [];
+  const mails: string[] = [];
   const sender = new ReportSender({
     send: (reports) =>
       new Promise((resolve, reject) => {
-        const stored = reports.map((): ReportReply => ({ mails: [] }));
+        const stored = reports.map((): ReportReply => ({ isWhole: true, hasMail: false }));
         const ids = reports.map(({ sessionId }) => sessionId);
         batches.push({ ids, answer: (replies = stored) => resolve(replies), fail: () => reject(new Error('The desk is down.')) });
       }),
-    onMail: (each) => void mails.push(each),
+    onMail: (sessionId) => void mails.push(sessionId),
   });
   const { signal } = new AbortController();
   const send = (id: string, until: AbortSignal = signal): Promise<string> =>
     sender.send(toReport(id), until).then(
-      () => `${id} stored`,
+      (isStored) => `${id} ${isStored ? 'stored' : 'left out'}`,
       (error: unknown) => `${id} failed: ${error instanceof Error ? error.message : String(error)}`,
     );
   return { batches, mails, send };
@@ -53,14 +51,14 @@ describe('the sender of reports', () => {
     expect(await Promise.all(later)).toStrictEqual(['a stored', 'c stored']);
   });
 
-  test('rejects only the report that the desk could not store, and passes on the mails of the others', async () => {
+  test('rejects only the report that the desk could not store, and says whether mails wait for the others', async () => {
     const { batches, mails, send } = openDesk();
     const sent = [send('a'), send('b')];
     await tick();
     const error = toWire(new SessionConflictError('b', { expected: 1, found: 2 }));
-    batches[0]?.answer([{ mails: [mail] }, { error }]);
+    batches[0]?.answer([{ isWhole: true, hasMail: true }, { error }]);
     expect(await Promise.all(sent)).toStrictEqual(['a stored', expect.stringContaining('b failed')]);
-    expect(mails).toStrictEqual([mail]);
+    expect(mails).toStrictEqual(['a']);
   });
 
   test('rejects all reports of a batch that failed, and sends the next batch', async () => {
@@ -88,5 +86,13 @@ describe('the sender of reports', () => {
     await first;
     await tick();
     expect(batches).toHaveLength(1);
+  });
+
+  test('says that the desk lacks what comes before a report', async () => {
+    const { batches, send } = openDesk();
+    const sent = send('a');
+    await tick();
+    batches[0]?.answer([{ isWhole: false, hasMail: false }]);
+    expect(await sent).toBe('a left out');
   });
 });

@@ -7,29 +7,36 @@ import type { ObjectContext } from '@restatedev/restate-sdk';
 import type { LogEntry } from '../index.ts';
 import { isOpenRow } from '../index.ts';
 import { readChunkStarts, toChunkKey } from './kept-chunks.ts';
-import type { TurnChange } from './protocol.ts';
+import type { CopyRequest, TurnChange, TurnReport } from './protocol.ts';
 import type { KeptHead } from './session-image.ts';
 import type { SessionWorkerHost } from './worker-host.ts';
 
+type Send = (ctx: unknown, report: TurnReport) => Promise<unknown>;
+
 /** Creates the handler. It sends nothing if the desk has everything. */
-export function createCopyHandler(host: SessionWorkerHost): (ctx: ObjectContext) => Promise<void> {
-  return async (ctx) => {
+export function createCopyHandler(host: SessionWorkerHost): (ctx: ObjectContext, request?: CopyRequest) => Promise<void> {
+  return async (ctx, { rewrites = false } = {}) => {
     const kept = await ctx.get<KeptHead>('head');
     if (kept === null) return;
-    const { signal } = new AbortController();
-    const send = (change: TurnChange): Promise<void> => host.sendReport({ sessionId: ctx.key, changes: [change] }, signal);
+    const sessionId = ctx.key;
+    // The server keeps them for a desk that is down, so that no turn has to wait for it.
+    const send = (change: TurnChange): void =>
+      void ctx.objectSendClient<{ report: Send }>({ name: host.names.desk }, sessionId).report({ sessionId, changes: [change] });
     const { head, header, effects, deletedAt } = kept;
-    if (deletedAt !== undefined) return send({ type: 'delete', at: deletedAt });
-    const known = await ctx.run('known', async () => (await host.readHead(ctx.key))?.head ?? 0);
-    if (header === undefined || known >= head) return;
+    if (deletedAt !== undefined) {
+      send({ type: 'delete', at: deletedAt });
+      return;
+    }
+    const known = await ctx.run('known', async () => (await host.readHead(sessionId))?.head ?? 0);
+    if (header === undefined || (known >= head && !rewrites)) return;
     const toRewrite: (readonly LogEntry[])[] = [];
     for (const from of await readChunkStarts(ctx)) {
       const entries = (await ctx.get<readonly LogEntry[]>(toChunkKey(from))) ?? [];
-      await send({ type: 'write', after: from - 1, header, entries, effects: effects.filter(isOpenRow), clearsEffects: true });
+      send({ type: 'write', after: from - 1, header, entries, effects: effects.filter(isOpenRow), clearsEffects: true });
       if (from <= known) toRewrite.push(entries);
     }
     // An earlier state of the store may have what was erased since.
-    for (const entries of toRewrite) await send({ type: 'rewrite', after: head, entries });
+    for (const entries of toRewrite) send({ type: 'rewrite', after: head, entries });
     ctx.set('head', { ...kept, taken: [] });
   };
 }

@@ -248,10 +248,12 @@ export class SessionTurn {
     }
   }
 
-  /** True if another worker may be able to do what failed here: one with another build of the agents. */
+  /** True if another worker may be able to do what failed here, one with another build of the agents, or this one later. */
   #isForOthers(error: unknown): boolean {
     const { onVersionChange } = this.#options.services.options;
-    return hasCode(error, 'unknown-agent', 'newer-schema', ...(onVersionChange === 'pin' ? ['agent-changed'] : []));
+    // Without the server, nobody can tell whether the request was applied before.
+    const isTransient = hasCode(error, 'ingress-failed') || (error instanceof Error && error.name === 'TimeoutError');
+    return isTransient || hasCode(error, 'unknown-agent', 'newer-schema', ...(onVersionChange === 'pin' ? ['agent-changed'] : []));
   }
 
   #keepMails(error: unknown): void {

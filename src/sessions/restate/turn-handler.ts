@@ -165,7 +165,7 @@ function openTurn({ ctx, host, journal, isRepeated }: TurnParts, writer: TurnWri
     sessionId,
     image,
     store: createTurnStore(access),
-    // Whatever else stands in its entry is small.
+    // The rest of the entry is small.
     maxSnapshotBytes: host.maxRecordBytes * 0.9,
     isRepeated,
     services: host.services,
@@ -276,7 +276,8 @@ async function runTurn(parts: TurnParts): Promise<void> {
   try {
     await host.whenHoldsKnown(input.holds ?? []);
     // Nobody has told this attempt about them; mails that were kept are applied before later ones.
-    if (isRepeated || journal.image.keepsMails) for (const mail of await host.readMails(ctx.key)) pump.turn.offer(mail);
+    if (isRepeated || journal.image.keepsMails || input.hasMore === true)
+      for (const mail of await host.readMails(ctx.key)) pump.turn.offer(mail);
     await pump.run();
   } catch (error) {
     pump.fail(error);

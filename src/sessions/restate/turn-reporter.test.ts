@@ -24,13 +24,13 @@ function openTurn({ isResumed = false, turns = 1 } = {}) {
   const image = new SessionImage(isResumed ? { head: 1, header, chunks: [], taken: [], effects: [] } : undefined, []);
   const sent: TurnReport[] = [];
   const problems: unknown[] = [];
-  const desk = { isDown: false, hangs: false };
+  const desk = { isDown: false, hangs: false, isLacking: false };
   const reporter = new TurnReporter({
     ...{ clock, image, sessionId: 'a', worker: 'one', countTurns: () => turns, onProblem: (error) => void problems.push(error) },
     send: (report, signal) => {
       if (desk.isDown) return Promise.reject(new Error('The desk is down.'));
       sent.push(report);
-      if (!desk.hangs) return Promise.resolve();
+      if (!desk.hangs) return Promise.resolve(!desk.isLacking);
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
     },
   });
@@ -134,5 +134,17 @@ describe('the reports of a turn', () => {
     await other.reporter.note(true);
     expect(other.clock.pendingTimers()).toBe(0);
     expect(other.image.hasUnreported).toBe(false);
+  });
+
+  test('what the desk has left out is not confirmed, and the worker stays unknown until it is', async () => {
+    const { clock, desk, sent, image, reporter, apply, listEntries } = openTurn();
+    desk.isLacking = true;
+    await apply(toStep(1, [7]));
+    expect(image.hasUnreported).toBe(true);
+    await apply(toStep(2));
+    await clock.advance(200);
+    expect(listEntries()).toStrictEqual([[1], [1, 2]]);
+    expect(sent.map(({ isKnown }) => isKnown)).toStrictEqual([false, false]);
+    expect(await reporter.finish()).toBe(false);
   });
 });

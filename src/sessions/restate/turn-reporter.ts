@@ -10,10 +10,10 @@ import type { TurnChange, TurnReport } from './protocol.ts';
 import type { SessionImage } from './session-image.ts';
 
 /** Time between two reports of steps. */
-const laterMs = 200;
+const stepReportMs = 200;
 
 /** Minimum time between two reports of steps, for each session of a worker. */
-const eachMs = 2;
+const perSessionMs = 2;
 
 /** Longest time that a turn waits for the desk. */
 const patienceMs = 1000;
@@ -24,7 +24,8 @@ interface ReporterOptions {
   readonly sessionId: string;
   readonly worker: string;
   readonly image: SessionImage;
-  readonly send: (report: TurnReport, signal: AbortSignal) => Promise<void>;
+  /** Settles with false if the desk lacks what comes before. */
+  readonly send: (report: TurnReport, signal: AbortSignal) => Promise<boolean>;
   /** Number of sessions that the worker runs. */
   readonly countTurns: () => number;
   readonly onProblem: (error: unknown) => void;
@@ -82,7 +83,7 @@ export class TurnReporter {
     this.#isUrgent ||= isUrgent;
     if (isUrgent) this.#sendSoon();
     else if (this.#cancelTimer === undefined && this.#sending === undefined) {
-      const dueAt = this.#sentAt + Math.max(laterMs, eachMs * countTurns());
+      const dueAt = this.#sentAt + Math.max(stepReportMs, perSessionMs * countTurns());
       this.#cancelTimer = clock.schedule(Math.max(0, dueAt - clock.monotonic()), () => this.#sendSoon(), true);
     }
   }
@@ -135,11 +136,12 @@ export class TurnReporter {
       // A worker that has nothing to report yet still says that it runs the session.
       const changes: readonly (readonly TurnChange[])[] =
         parts.length > 0 || !isRunning || this.#isKnown ? parts : [[{ type: 'write', after: image.head }]];
+      let isStored = true;
       for (const part of changes) {
-        await send({ sessionId, changes: part, ...(isRunning && { worker, isKnown: this.#isKnown }) }, signal);
-        this.#isKnown = isRunning;
+        isStored &&= await send({ sessionId, changes: part, ...(isRunning && { worker, isKnown: this.#isKnown }) }, signal);
+        this.#isKnown = isRunning && isStored;
       }
-      image.confirmReported(upTo);
+      if (isStored) image.confirmReported(upTo);
     } catch (error) {
       // The next report has it again.
       this.#isKnown = false;

@@ -29,6 +29,9 @@ const retryMs = 500;
 /** Longest time to wait for the desk to store reports; they are sent again. */
 const reportMs = 60_000;
 
+/** Longest time to look for the answer to an earlier request. */
+const requestMs = 10_000;
+
 /** Maximum time for the desk to catch up with a session. */
 const catchUpMs = 10_000;
 const lookMs = 20;
@@ -43,7 +46,7 @@ export class SessionWorkerHost {
   readonly #ingress: Ingress;
   /** Turns that take mails. */
   readonly #turns = new Map<string, SessionTurn>();
-  /** Turns that are not over, those that only report and record their end included. */
+  /** Turns that are not over, including those that only have to report and record their end. */
   readonly #running = new Set<SessionTurn>();
   readonly #closing = new AbortController();
   readonly #listeners = new Set<(change: StoreChange) => void>();
@@ -75,7 +78,7 @@ export class SessionWorkerHost {
           reports,
           AbortSignal.timeout(reportMs),
         ),
-      onMail: (mail) => this.#turns.get(mail.sessionId)?.offer(mail),
+      onMail: (sessionId) => void this.#offerMails(sessionId),
     });
     const closing = this.#closing.signal;
     this.services = {
@@ -222,12 +225,25 @@ export class SessionWorkerHost {
     else this.#turns.get(notice.mail.sessionId)?.offer(notice.mail);
   }
 
-  /** Sends a report to the desk; settles when the desk has stored it. */
-  readonly sendReport = (report: TurnReport, signal: AbortSignal): Promise<void> => this.#reports.send(report, signal);
+  /** Gives a session the mails that wait for it. */
+  async #offerMails(sessionId: string): Promise<void> {
+    try {
+      for (const mail of await this.readMails(sessionId)) this.#turns.get(sessionId)?.offer(mail);
+    } catch (error) {
+      this.#report(error, `the mails of session ${sessionId}, which its next turn applies`);
+    }
+  }
+
+  /** Sends a report to the desk; settles when the desk has answered, with false if it lacks what comes before. */
+  readonly sendReport = (report: TurnReport, signal: AbortSignal): Promise<boolean> => this.#reports.send(report, signal);
 
   /** Finds the entry of a session that answered a request, however old. */
   async findRequest(sessionId: string, requestId: string): Promise<LogEntry | undefined> {
-    const entry = await this.#ingress.call<LogEntry | null>({ service: this.names.session, key: sessionId, handler: 'request' }, requestId);
+    const entry = await this.#ingress.call<LogEntry | null>(
+      { service: this.names.session, key: sessionId, handler: 'request' },
+      requestId,
+      AbortSignal.timeout(requestMs),
+    );
     return entry ?? undefined;
   }
 
