@@ -45,6 +45,14 @@ describe('the copy of the desk', () => {
     expect(await store.load('a')).toStrictEqual(before);
   });
 
+  test('keeps the rows of the open step if a step comes again together with something new', async () => {
+    const store = createMemoryStore();
+    await applyReports(store, [toReport([toStep(1)], { worker: 'one' })]);
+    const effects = [{ key: 'open/1/1/0', phase: 'intent' as const, body: '{}' }];
+    await apply(store, { ...toStep(1), effects } as TurnChange);
+    expect((await store.effects('a'))?.effects.map(({ key }) => key)).toStrictEqual(['worker/one', 'open/1/1/0']);
+  });
+
   test('takes only what is new of a report that it has in part', async () => {
     const store = createMemoryStore();
     await apply(store, toStep(1), toStep(2));

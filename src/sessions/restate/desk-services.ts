@@ -1,5 +1,5 @@
 // The services of the desk.
-// Owns:     the copy for readers, and the mails that nobody was told of.
+// Owns:     the copy for readers, and the delivery of mails that are found in the store.
 // Does not: run sessions.
 // B1. What a handler sends follows from what it has recorded.
 // B2. A handler awaits one thing of its context at a time: the SDK ends attempts that await several with Promise.all.
@@ -30,7 +30,7 @@ function createDesk(names: ServiceNames, list: SessionStore) {
     name: names.desk,
     options: shared,
     handlers: {
-      /** Delivers a mail that nobody was told of. */
+      /** Delivers a mail that was found in the store. */
       pick: async (ctx: ObjectContext, num: number): Promise<void> => {
         const delivery = await ctx.run('mail', async () => {
           const [mail] = await list.readMail({ sessionId: ctx.key, isWaiting: true, after: num - 1, limit: 1 });

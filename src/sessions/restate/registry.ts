@@ -1,5 +1,5 @@
 // The list of workers.
-// Owns:     which workers live, and looking for mails that nobody was told of.
+// Owns:     which workers live, and the search for undelivered mails.
 // R1. A worker that gives no sign of life is forgotten.
 // R2. A mail that others have put into the store gets its turn too, a little later: workers that live make the desk look.
 import type { EndpointOptions, ObjectContext } from '@restatedev/restate-sdk';
@@ -12,7 +12,7 @@ import type { Heartbeat, ServiceNames } from './protocol.ts';
 import type { MailLook } from './stray-mails.ts';
 import { findStrayMails } from './stray-mails.ts';
 
-/** Least time between two looks for mails that nobody was told of. */
+/** Minimum time between two searches for undelivered mails. */
 const lookMs = 900;
 
 /** Time after which a worker that gave no sign is forgotten. */
