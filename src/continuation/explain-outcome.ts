@@ -98,16 +98,20 @@ function describeBrokenCriterion({ context }: ContinuationEvaluation, place: Dec
   return `Your criterion ${toShownText(criterion)} ${verb}${place.afterStep}: ${toSentence(toShownText(problem))}${kept}`;
 }
 
+/** Says that the process ended in the step that was stopped, if it did. */
+export function describeCrashes({ context: { attempts } }: ContinuationEvaluation): string {
+  if (typeof attempts !== 'number') return '';
+  return ` The process ended in this step${attempts === 0 ? '' : ` each of the ${pluralize(attempts, 'time')} it was resumed`}.`;
+}
+
 /** Describes a stop that somebody asked for. */
 function describeRequest(deciding: ContinuationEvaluation, place: DecisionPlace): string {
   const { by, person } = deciding.context;
   const who = typeof person === 'string' ? ` by ${toShownText(person)}` : '';
   const verb = who === '' ? (by === 'signal' ? 'Aborted' : 'Stopped on request') : `Cancelled${who}`;
-  const { crashedStep, attempts } = deciding.context;
-  if (typeof crashedStep === 'number' && typeof attempts === 'number') {
-    const times = attempts === 0 ? '' : ` each of the ${pluralize(attempts, 'time')} it was resumed`;
-    return `${verb} in step ${crashedStep}: ${toSentence(toShownText(deciding.reason))} The process ended in this step${times}`;
-  }
+  const { crashedStep } = deciding.context;
+  if (typeof crashedStep === 'number')
+    return `${verb} in step ${crashedStep}: ${toSentence(toShownText(deciding.reason))}${describeCrashes(deciding)}`;
   return `${verb}${by === 'signal' ? place.inStep : place.afterStep}: ${toShownText(deciding.reason)}`;
 }
 

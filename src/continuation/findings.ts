@@ -7,6 +7,8 @@ export interface StopRequest {
   readonly reason: string;
   /** Person who asked, if known. */
   readonly person?: string | undefined;
+  /** Number of times that the step was resumed and ended the process, if it is not resumed again for that reason. */
+  readonly crashes?: number | undefined;
 }
 
 /** Facts collected before a state is judged. Criteria get them with the state; they are never stored. */

@@ -28,7 +28,7 @@ export { describeEnding, describeReason } from './describe-evaluation.ts';
 export type { StopReasonDescription } from './describe-stop-reason.ts';
 export { describeStopReason } from './describe-stop-reason.ts';
 export type { DecisionPlace, ExplainableOutcome, ExplainOptions, Headline } from './explain-outcome.ts';
-export { getNextAction, listQuiet, listRules, toHeadline, toPlace } from './explain-outcome.ts';
+export { describeCrashes, getNextAction, listQuiet, listRules, toHeadline, toPlace } from './explain-outcome.ts';
 export type { Explanation } from './explanation.ts';
 export { renderExplanation } from './explanation.ts';
 export { findDecisiveEvaluation } from './find-decisive-evaluation.ts';

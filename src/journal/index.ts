@@ -10,7 +10,7 @@ export type {
 } from './durable-options.ts';
 export type { JournalRow } from './journal-row.ts';
 export type { EffectRow } from './journal.ts';
-export { Journal } from './journal.ts';
+export { createUnknownEnd, Journal } from './journal.ts';
 export { memoryEngine } from './memory-engine.ts';
 export { runDurably } from './run-durably.ts';
 export { UnrecordableRowError } from './unrecordable-row-error.ts';

@@ -8,7 +8,8 @@
 import type { EffectFailure, EffectResult, Effects } from '../effects/index.ts';
 import { cleanText, DamagedDataError, isRecord } from '../lib/index.ts';
 
-const unknownEnd = (key: string): EffectFailure => ({
+/** The result of work that was started, and of whose end nothing is known. */
+export const createUnknownEnd = (key: string): EffectFailure => ({
   ok: false,
   kind: 'unknown',
   type: 'unknown',
@@ -82,7 +83,7 @@ export class Journal {
         if (known !== undefined) return known as EffectResult<Awaited<ReturnType<typeof work>>>;
         const { effect = 'once' } = options;
         const step = this.#step;
-        if (effect === 'once' && this.#intents.has(key)) return unknownEnd(name);
+        if (effect === 'once' && this.#intents.has(key)) return createUnknownEnd(name);
         onNew?.();
         if (effect !== 'pure') await this.#intend(key);
         this.check();

@@ -91,11 +91,10 @@ export class ActiveRun<State, Context> {
     });
   }
 
-  /** The request to stop, with the person who asked if the host knows that. */
+  /** The request to stop, with what the host knows about it. */
   get stopRequest(): StopRequest | undefined {
     const { stopRequest } = this.control;
-    const person = stopRequest === undefined ? undefined : this.options.stoppedBy?.();
-    return stopRequest === undefined || person === undefined ? stopRequest : { ...stopRequest, person };
+    return stopRequest === undefined ? undefined : { ...stopRequest, ...this.options.stoppedBy?.() };
   }
 
   /** Facts about a process that ended in the first step of this run; they are returned once. */

@@ -123,9 +123,8 @@ export function retryProvider<S extends Step>(execution: Execution<S>): Executio
 
 /** The evaluation of a cancel. It keeps that the process ended in the open step, if that is why somebody was asked. */
 function toCancelEvaluation({ crashLoop, results }: Execution, reason: string, by: string | undefined): ContinuationEvaluation {
-  const stop = toStopEvaluation({ by: 'request', reason, person: by });
-  if (crashLoop === undefined) return stop;
-  return { ...stop, context: { ...stop.context, crashedStep: results.length + 1, attempts: crashLoop.attempts } };
+  const stop = toStopEvaluation({ by: 'request', reason, person: by, crashes: crashLoop?.attempts });
+  return crashLoop === undefined ? stop : { ...stop, context: { ...stop.context, crashedStep: results.length + 1 } };
 }
 
 /** Ends an execution that waits between two steps, at a person's request. */

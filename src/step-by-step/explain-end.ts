@@ -1,6 +1,15 @@
 // The end of an execution in words: completed, stopped, failed, aborted.
 import type { ContinuationOutcome, DecisionPlace, ExplainableOutcome, Explanation, Headline } from '../continuation/index.ts';
-import { findDecisiveEvaluation, getNextAction, listQuiet, listRules, StopReason, toHeadline, toPlace } from '../continuation/index.ts';
+import {
+  describeCrashes,
+  findDecisiveEvaluation,
+  getNextAction,
+  listQuiet,
+  listRules,
+  StopReason,
+  toHeadline,
+  toPlace,
+} from '../continuation/index.ts';
 import { toSentence, toShownText } from '../lib/index.ts';
 import { isFinishedAtLimit } from './execution.ts';
 import { tellFailure } from './explain-failure.ts';
@@ -57,8 +66,9 @@ function tellInterruption({ outcome, summarize }: EndFacts, last: StepResult, pl
   const where = place.inStep.replace(' in step', hasBegun ? ' during step' : ' before step');
   const verb = interrupted === 'signal' ? `${cut.length === 1 ? 'was' : 'were'} running` : `${cut.length === 1 ? 'was' : 'were'} waiting`;
   const running = cut.length > 0 ? ` while ${listNames(cut)} ${verb}` : '';
+  const crashed = describeCrashes(deciding);
   const doubt = unknown.length > 0 ? ` ${listNames(unknown)} may or may not have taken effect.` : '';
-  const text = `${who}${where}${running}: ${toSentence(toShownText(deciding.reason))}${doubt}`;
+  const text = `${who}${where}${running}: ${toSentence(toShownText(deciding.reason))}${crashed}${doubt}`;
   return { headline: { text, namesRule: false }, said };
 }
 

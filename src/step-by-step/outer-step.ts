@@ -80,6 +80,8 @@ export interface OuterStep {
   readonly ids?: IdSource;
   /** False once the outer step is over. */
   readonly isOpen: boolean;
+  /** True if no hook may be called inside. */
+  readonly skipsHooks?: boolean;
   readonly effects: Effects;
   /** Receives errors that nobody waits for. @default the inner run's own */
   readonly onProblem?: ProblemReporter | undefined;

@@ -1,3 +1,4 @@
+import type { StopRequest } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader, EventSink, ProblemReporter } from '../events/index.ts';
 import type { Callback, Clock, IdSource, Random } from '../lib/index.ts';
@@ -78,8 +79,10 @@ export interface EngineOptions<State = RunState> {
   readonly executionId?: string | undefined;
   /** True if a process ended in the first step of this run: its event says so. @default false */
   readonly resumesStep?: boolean | undefined;
-  /** Name of the person for whom the signal was aborted: explanations name that person. */
-  readonly stoppedBy?: (() => string | undefined) | undefined;
+  /** Calls no hooks, in runs inside it neither: for a step that is only replayed until it ends. @default false */
+  readonly skipsHooks?: boolean | undefined;
+  /** Returns the person for whom the signal was aborted, and how often the step had ended the process: explanations name both. */
+  readonly stoppedBy?: (() => Pick<StopRequest, 'person' | 'crashes'>) | undefined;
   /** Number of this attempt at the first step of this run, if a process ended in it before. @default 1 */
   readonly stepAttempt?: number | undefined;
   /** Start of the wall clock, for a run that continues one in another process. @default now */

@@ -82,6 +82,8 @@ export interface StepScope<Context = unknown> {
   readonly context: Context;
   /** True if a limit was reached and this step has to sum up. */
   readonly finalizing: boolean;
+  /** True if the step is only replayed until it ends: no hook is called. */
+  readonly skipsHooks?: boolean;
   readonly ids: IdSource;
   /** Runs everything with a side effect: model calls, tools, waits. */
   readonly effects: Effects;

@@ -1,7 +1,9 @@
 // Sessions whose step ends the process each time it is resumed. A runtime that claims the store stands for the next process: nothing
 // that the one before it does is stored any more.
 import { describe, expect, test } from 'vitest';
-import { defineTool } from '../../src/entry/index.ts';
+import { toolResultText } from '../../src/messages/index.ts';
+import type { RunState } from '../../src/step-by-step/index.ts';
+import { defineHook, defineTool } from '../../src/entry/index.ts';
 import type { EmbeddedRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
 import { createMemoryPlace, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { pickSubjects } from '../support/test-scale.ts';
@@ -181,6 +183,73 @@ describe.each(pickSubjects(places))('a step that ends the process, over %s', (_,
     stage.ending.add(1);
     await runtime.resume('one', { by: bob });
     await until(async () => expect(await runtime.get('one')).toMatchObject({ status: 'completed', text: 'Later' }));
+  });
+});
+
+describe.each(pickSubjects(places))('a cancel of a step that ends the process, over %s', (_, makePlace) => {
+  const readResults = ({ state }: { readonly state: RunState }): readonly string[] =>
+    state.messages
+      .toArray()
+      .flatMap(({ toolResults }) => toolResults.map(({ toolName, output }) => `${toolName}: ${toolResultText(output)}`));
+
+  test.each([0, 3])('records the calls that were done before it, with maxRecoveries: %i', async (maxRecoveries) => {
+    const stage = setUp(makePlace());
+    await stage.send(stage.start({ maxRecoveries }), 'one', 'note 1 & slow 2; say End');
+    await stage.called(2, 1);
+    await stage.crash(2, maxRecoveries, { maxRecoveries });
+    const runtime = stage.start({ maxRecoveries });
+    await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+    const result = await runtime.cancel('one', 'it is poisoned', { by: bob });
+    expect(result).toMatchObject({ status: 'stopped', stopReason: 'user_requested', waitingFor: [] });
+    const session = await runtime.get('one');
+    expect(readResults(session)).toStrictEqual(['note: note done', expect.stringMatching(/^slow: .*cancelled/) as string]);
+    expect(session.explain()).toMatch(
+      /^Cancelled by bob during step 1 while slow was running: it is poisoned\. The process ended in this step/,
+    );
+    const events = await readEvents(runtime, 'one');
+    expect(events.filter(({ type }) => type === 'ToolCallCompleted')).toMatchObject([{ tool: 'note' }, { tool: 'slow' }]);
+    expect(events.filter(({ type }) => type === 'WaitResolved' || type === 'CancelRequested')).toMatchObject([
+      { type: 'WaitResolved', waitId: 'crash-loop/1', decision: 'cancelled', by: bob },
+      { type: 'CancelRequested', reason: 'it is poisoned', by: bob },
+    ]);
+    expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
+    await runtime.send('one', 'say Hello again', { by: ann });
+    expect(stage.ran).toStrictEqual(['note 1']);
+    expect(JSON.stringify(stage.model.calls.at(-1)?.messages)).toContain('note done');
+  });
+
+  test('records a call of which only the beginning is known as unknown', async () => {
+    const stage = setUp(makePlace());
+    let paid = 0;
+    const pay = defineTool({ name: 'note', description: 'Pays.', input, run: () => new Promise<string>(() => (paid += 1)) });
+    const agents = [stage.agent({ tools: [pay] })];
+    await stage.send(stage.start({ agents }), 'one', 'note 1; say End');
+    await until(() => expect(paid).toBe(1));
+    const runtime = stage.start({ agents, maxRecoveries: 0 });
+    await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+    const result = await runtime.cancel('one', 'it is poisoned', { by: bob });
+    expect(result.explain()).toContain('note was cut off and may or may not have taken effect.');
+    expect(readResults(await runtime.get('one'))).toStrictEqual([expect.stringMatching(/may or may not/) as string]);
+    expect(paid).toBe(1);
+  });
+
+  test('leaves hooks out once they have ended the process too, and what the calls returned is unknown', async () => {
+    const stage = setUp(makePlace());
+    let asked = 0;
+    const hook = defineHook({ name: 'killer', afterTool: () => new Promise<undefined>(() => (asked += 1)) });
+    const agents = [stage.agent({ tools: [stage.tools.note], hooks: [hook] })];
+    const start = (): EmbeddedRuntime => stage.start({ agents, maxRecoveries: 0 });
+    await stage.send(start(), 'one', 'note 1; say End');
+    await until(() => expect(asked).toBe(1));
+    const second = start();
+    await until(async () => expect((await second.get('one')).status).toBe('waiting'));
+    void second.cancel('one', 'it is poisoned', { by: bob }).catch(() => undefined);
+    await until(() => expect(asked).toBe(2));
+    const third = start();
+    await until(async () => expect((await third.get('one')).status).toBe('waiting'));
+    expect(await third.cancel('one', 'end it', { by: bob })).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
+    expect(readResults(await third.get('one'))).toStrictEqual([expect.stringMatching(/may or may not/) as string]);
+    expect([asked, stage.ran]).toStrictEqual([2, ['note 1']]);
   });
 });
 

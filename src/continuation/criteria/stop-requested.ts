@@ -27,7 +27,10 @@ export class StopRequested<State> extends BuiltInCriterion<State> {
 }
 
 /** The evaluation of a stop request, even if the criterion is not installed. */
-export function toStopEvaluation({ by, reason: given, person }: StopRequest, criterion: string = usualName): ContinuationEvaluation {
+export function toStopEvaluation(
+  { by, reason: given, person, crashes: attempts }: StopRequest,
+  criterion: string = usualName,
+): ContinuationEvaluation {
   const reason = cleanText(given);
   const decision = ContinuationDecision.ForbidContinuation;
   return new ContinuationEvaluation({
@@ -35,6 +38,6 @@ export function toStopEvaluation({ by, reason: given, person }: StopRequest, cri
     decision,
     reason,
     stopReason: StopReason.UserRequested,
-    context: { by, ...(person !== undefined && { person: cleanText(person) }) },
+    context: { by, ...(person !== undefined && { person: cleanText(person) }), ...(attempts !== undefined && { attempts }) },
   });
 }

@@ -15,6 +15,8 @@ export interface AppliedAction {
   readonly after: RunState;
   /** The use of an approval for the rest of the session that the action is. */
   readonly use?: ApprovalUse | undefined;
+  /** True if the action ends a wait now, and the rest of it is applied later: its own event comes then. */
+  readonly isQueued?: boolean;
 }
 
 /** Place of new events in a session. */
@@ -125,6 +127,6 @@ export function createActionEvents(
       const { id: executionId = toExecutionId(sessionId, execution.number) } = execution;
       return omitUndefined({ id: `${executionId}/${seq}`, seq, at, agentId, agentName, parentAgentId, sessionId, executionId, stepNumber });
     };
-    return [...createOwnEvent(applied, next), ...createWaitEvents(applied, next)];
+    return [...(applied.isQueued === true ? [] : createOwnEvent(applied, next)), ...createWaitEvents(applied, next)];
   });
 }

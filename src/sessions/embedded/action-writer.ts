@@ -54,22 +54,21 @@ export class ActionWriter {
   /** Stores an action: applied to the state, or, if a step is open, queued behind that. */
   store(action: Action, origin: Pick<EntryParts, 'requestId' | 'mail'>, hasOpenStep: boolean): StoredAction {
     const { state } = this.#log;
-    const { crashLoop } = state.execution;
-    const isLooping = crashLoop !== undefined;
+    const isLooping = state.execution.crashLoop !== undefined;
     if (action.type === 'resume') {
-      const next = isLooping ? state.evolve({ execution: { ...state.execution, crashLoop: undefined } }) : state;
-      const resumed = isLooping || hasOpenStep ? next : applyRequest(state, action);
+      const resumed = isLooping || hasOpenStep ? withoutCrashLoop(state) : applyRequest(state, action);
       return this.#apply({ action, before: state, after: resumed }, { ...origin, restartsCount: isLooping });
     }
     if (action.type === 'revoke') assertApproval(this.#log.approvals, action.approvalId);
     const isCancel = action.type === 'cancel';
     const endsRun = isCancel || isInterrupting(action);
     const isNext = opensNext(action, state, hasOpenStep);
-    // A step that ends the process is closed as it is: to run it to its end might end the process again.
-    if (!isLooping && (hasOpenStep || isNext || (endsRun && hasWork(state)))) return this.#queue(action, origin, isNext);
+    // Also a step that ended the process is replayed as far as it got, so that nothing which its calls have done is forgotten.
+    if (isLooping) return this.#queueEnd(action, origin);
+    if (hasOpenStep || isNext || (endsRun && hasWork(state))) return this.#queue(action, origin, isNext);
     // An execution that has ended needs no cancel; that somebody wanted it is stored.
     const next = isCancel && state.waitingFor.length === 0 ? state : applyRequest(state, action);
-    return this.#apply({ action, before: state, after: next }, { ...origin, endsStep: isLooping });
+    return this.#apply({ action, before: state, after: next }, origin);
   }
 
   /** Approves a call that is covered by an earlier approval. Returns undefined if it is not covered any more. */
@@ -113,10 +112,18 @@ export class ActionWriter {
     if (onEvent !== undefined) for (const event of events) notifyListener((each) => onEvent(each, this.#log.facts), event, onProblem);
   }
 
-  #queue(action: Action, origin: Pick<EntryParts, 'requestId' | 'mail'>, isNext: boolean): StoredAction {
+  /** Queues the end of a step that has ended the process: nobody is waited for any more. */
+  #queueEnd(action: Action, origin: Pick<EntryParts, 'requestId' | 'mail'>): StoredAction {
+    const { state } = this.#log;
+    const after = withoutCrashLoop(state);
+    const parts = withEvents(after, this.#createEvents([{ action, before: state, after, isQueued: true }], after.data.lastSeq));
+    return { ...this.#queue(action, { ...origin, ...parts }, false), events: parts.events };
+  }
+
+  #queue(action: Action, parts: EntryParts, isNext: boolean): StoredAction {
     const { state } = this.#log;
     const { number: execution } = state.execution;
-    const done = this.#log.append({ action, isQueued: true, ...(isNext && { opensNext: true }), execution }, origin);
+    const done = this.#log.append({ action, isQueued: true, ...(isNext && { opensNext: true }), execution }, parts);
     if (action.type === 'cancel') return { done, target: { execution }, events: [], interrupts: action.reason };
     const interrupts = isInterrupting(action) && hasWork(state) ? { interrupts: new Supersession() } : {};
     return { done, target: { entry: this.#log.head }, events: [], ...interrupts };
@@ -149,6 +156,9 @@ export class ActionWriter {
     return createActionEvents(changes, { sessionId: id, agentName: facts.agent.id, lastSeq, at: claimed.clock.now() });
   }
 }
+
+const withoutCrashLoop = (state: RunState): RunState =>
+  state.execution.crashLoop === undefined ? state : state.evolve({ execution: { ...state.execution, crashLoop: undefined } });
 
 /** Returns the parts of an entry that stores a state with new events. */
 export function withEvents(

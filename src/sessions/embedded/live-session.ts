@@ -368,6 +368,7 @@ export class LiveSession {
       await runExecution(this.log, state, {
         agent: this.#getAgent(),
         services: this.#services,
+        isLooping: this.permit.isLooping,
         onStart: (abort) => (this.#abort = abort),
         beforeRun: () => attempt.store(),
         onCommit: () => attempt.end(),

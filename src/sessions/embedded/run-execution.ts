@@ -2,7 +2,8 @@
 import type { BaseEvent } from '../../events/index.ts';
 import type { Effects, SleepResult } from '../../effects/index.ts';
 import { createCancelledEffect } from '../../effects/index.ts';
-import { jsonEquals } from '../../lib/index.ts';
+import { createUnknownEnd } from '../../journal/index.ts';
+import { jsonEquals, omitUndefined } from '../../lib/index.ts';
 import type { Between, EngineOutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
 import { Supersession } from '../../step-by-step/index.ts';
 import { toIdentity } from '../core/agents.ts';
@@ -37,6 +38,8 @@ export interface RunServices {
 interface ExecutionOptions {
   readonly agent: Orchestrator;
   readonly services: RunServices;
+  /** True if the open step has ended the process too often: it is only run to be ended, or because somebody asked for it. */
+  readonly isLooping: boolean;
   /** Receives the controller that interrupts the run. */
   readonly onStart: (abort: AbortController) => void;
   /** Called when everything is there that the run needs. */
@@ -101,6 +104,20 @@ function waitForHolds(direct: Effects, { facts, holds, signal, time }: HoldOptio
   };
 }
 
+/** Keys of effects that run a tool, in this run or in a run inside it. */
+const toolKey = /(^|\/)tool\/\d+\/\d+$/;
+
+/** Wraps effects so that what a tool returned is not known: the hooks that check results are not called. */
+function withholdResults(journaled: Effects): Effects {
+  return {
+    run: async (key, work, options) => {
+      const result = await journaled.run(key, work, options);
+      return result.ok && toolKey.test(key) ? createUnknownEnd(key) : result;
+    },
+    sleep: (key, ms, options) => journaled.sleep(key, ms, options),
+  };
+}
+
 /** Longest time to wait for a provider, unless a runtime has its own. */
 const defaultOutageMs = 3_600_000;
 
@@ -128,7 +145,7 @@ export const findEnd = (queued: Queue, number: number): string | Supersession | 
 export async function runExecution(
   log: SessionLog,
   state: RunState,
-  { agent, services, onStart, beforeRun, onCommit, between }: ExecutionOptions,
+  { agent, services, isLooping, onStart, beforeRun, onCommit, between }: ExecutionOptions,
 ): Promise<void> {
   const { onEvent, onProblem } = services.options;
   const { number } = state.execution;
@@ -138,6 +155,8 @@ export async function runExecution(
   const onlyEnds = log.journal.isEmpty && findEnd(log.queued, number) !== undefined;
   const context = onlyEnds ? {} : await createContext(log, services.options);
   await beforeRun();
+  // A second cancel: to end the step has ended the process too. No code of the host that it can do without is called.
+  const isQuiet = isLooping && findCancels(log.queued, number).size > 1;
   const abort = new AbortController();
   // Somebody may have cancelled it before it ran, in this process or in an earlier one.
   const end = findEnd(log.queued, number);
@@ -147,6 +166,8 @@ export async function runExecution(
   };
   if (log.journal.isEmpty) endIfCancelled();
   onStart(abort);
+  // A later step has not ended any process.
+  const hasCrashed = (): boolean => isLooping && log.state.execution.results.length === state.execution.results.length;
   // Cancels that the record which ends the execution applies.
   const cancels = new Set<number>();
   const open = new OpenStepWriter(log, services.openSteps);
@@ -162,12 +183,14 @@ export async function runExecution(
     sessionId: log.id,
     executionId: toExecutionId(log.id, number),
     resumesStep: log.isAfterCrash,
-    stoppedBy: () => findCanceller(log.queued, number),
+    stoppedBy: () => omitUndefined({ person: findCanceller(log.queued, number), crashes: hasCrashed() ? log.recoveries : undefined }),
     stepAttempt: log.marks + 1,
+    skipsHooks: isQuiet,
     effects: (direct, time) => {
       const held = { facts: log.facts, holds: services.holds, signal: abort.signal, time };
       const guarded = waitForHolds(interruptSleeps(direct, services.closing), held);
-      return log.journal.wrap(guarded, `${number}/`, endIfCancelled);
+      const journaled = log.journal.wrap(guarded, `${number}/`, endIfCancelled);
+      return isQuiet ? withholdResults(journaled) : journaled;
     },
     commit: async (commit) => {
       log.journal.check();

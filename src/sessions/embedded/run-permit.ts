@@ -36,6 +36,10 @@ export class RunPermit {
   get isLeftOpen(): boolean {
     return this.#isLeftOpen;
   }
+  /** True if the open step has ended the process too often to be resumed without being asked for. */
+  get isLooping(): boolean {
+    return (this.#log.marks > 0 || !this.#log.journal.isEmpty) && this.#log.nextRecovery > this.#services.maxRecoveries;
+  }
   /** True if the open step is not resumed again, should it end the process once more. */
   get isLastAttempt(): boolean {
     return this.#isLeftOpen && this.#log.nextRecovery >= this.#services.maxRecoveries;

@@ -110,6 +110,9 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   get context(): Context {
     return this.run.context;
   }
+  get skipsHooks(): boolean {
+    return this.run.options.skipsHooks === true || this.run.outer?.skipsHooks === true;
+  }
   get ids(): IdSource {
     return this.run.ids;
   }
@@ -189,6 +192,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
       get isOpen() {
         return isOpen();
       },
+      skipsHooks: this.skipsHooks,
       effects: withKeyPrefix(this.effects, key),
       onProblem: run.givenOnProblem,
       control: run.control,
