@@ -105,8 +105,10 @@ async function checkArgs(
   ...[toolName, args, agent]: Parameters<Orchestrator['checkArgs']>
 ): Promise<string | undefined> {
   if (agent !== undefined) {
-    const [name, ...inside] = agent.split('/');
-    return joined.find((each) => each.name === name)?.checkArgs?.(toolName, args, inside.length === 0 ? undefined : inside.join('/'));
+    const [name = '', ...inside] = agent.split('/');
+    const asker = joined.find((each) => each.name === name);
+    if (asker === undefined) return `There is no participant named "${name}".`;
+    return asker.checkArgs?.(toolName, args, inside.length === 0 ? undefined : inside.join('/'));
   }
   const [owner, ...others] = joined.filter(({ toolNames }) => toolNames?.includes(toolName) === true);
   // If several have a tool of this name, whose call it is shows only when it runs: what does not fit waits again then.

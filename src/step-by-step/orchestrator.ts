@@ -85,8 +85,8 @@ export interface Orchestrator<
   /** Reads a stored state. */
   restore(stored: unknown): State;
   /**
-   * Returns the problem with arguments for one of its tools; undefined if they are valid or the tool is not its own. `agent` is the
-   * path of the nested run that made the call.
+   * Returns why one of its tools cannot run with these arguments: they are not valid, or there is no such tool. `agent` is the path of
+   * the nested run that made the call.
    */
   checkArgs(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
   /** Listens to one type of event in all runs. */

@@ -6,7 +6,7 @@ import { omitUndefined, stableStringify, toCanonical } from '../lib/index.ts';
 import type { Orchestrator, StateType } from '../step-by-step/index.ts';
 import { createOrchestrator } from '../step-by-step/index.ts';
 import type { Tools, ToolSet } from '../tools/index.ts';
-import { findArgsProblem } from '../tools/index.ts';
+import { findArgsProblem, unknownToolText } from '../tools/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits } from './options.ts';
 import { checkCostLimit, checkModel, checkOptions, checkOwnCriteria, toolUseOptionNames, withDefaultLimits } from './options.ts';
 import { readOutput } from './output.ts';
@@ -93,12 +93,22 @@ function computeFingerprint({ instructions, tools, driver, output, settings, hoo
   });
 }
 
-/** Describes what is wrong with the arguments for a tool; undefined if they fit, or if there is no such tool. */
-async function describeArgsProblem(tools: ToolSet, name: string, args: unknown): Promise<string | undefined> {
+/** Describes why a tool cannot run with these arguments; undefined if it can. `agent` is the path of the run inside whose tool it is. */
+async function describeArgsProblem(
+  tools: ToolSet,
+  ...[name, args, agent]: Parameters<Orchestrator['checkArgs']>
+): Promise<string | undefined> {
+  if (agent !== undefined) {
+    for (const tool of tools.names.map((each) => tools.get(each))) {
+      const problem = tool?.type === 'nested' ? await tool.checkInner?.(name, args, agent) : undefined;
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
   const canonical = toCanonical(args);
   if (!canonical.ok) return `The arguments cannot be stored: ${canonical.path === '' ? 'the whole' : canonical.path} ${canonical.problem}.`;
   const tool = tools.get(name);
-  return tool === undefined ? undefined : findArgsProblem(tool, canonical.value);
+  return tool === undefined ? unknownToolText(name, tools.names) : findArgsProblem(tool, canonical.value);
 }
 
 /** Creates an orchestrator of a model with tools. */
@@ -132,7 +142,7 @@ export function createToolUse<State extends ToolUseState>(
     events: options.events as EventBus<ToolEvent> | undefined,
     needsContext: setup.needsContext,
     readOutput: (state) => readOutput(state.output, setup.output),
-    checkArgs: async (toolName, args, agent) => (agent === undefined ? describeArgsProblem(setup.tools, toolName, args) : undefined),
+    checkArgs: (...call) => describeArgsProblem(setup.tools, ...call),
   });
   return {
     orchestrator: { ...orchestrator, toolNames: setup.toolNames, tools: setup.tools },

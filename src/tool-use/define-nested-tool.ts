@@ -10,12 +10,13 @@ export interface NestedToolOptions<Input extends ToolInput> {
   readonly input: Input;
   /** Starts the run, or resumes it if the host has a memo. */
   readonly run: (args: ArgsOf<Input>, host: NestedHost) => Promise<NestedResult>;
+  readonly checkInner?: NestedTool['checkInner'];
 }
 
 /** Declares a tool whose work is a run of its own: it may wait for people, and shares budget, end and events with the run around it. */
 export function defineNestedTool<Returned, const Input extends ToolInput = ToolInput>(
   options: NestedToolOptions<Input>,
 ): NestedTool<ArgsOf<Input>, Returned, NestedHost> {
-  const { run, ...described } = options;
-  return Object.freeze({ ...describeTool(described, { maker: 'defineNestedTool()' }), type: 'nested', run, start: startNestedCall });
+  const { run, checkInner, ...described } = options;
+  return Object.freeze({ ...describeTool(described, { maker: 'defineNestedTool()' }), type: 'nested', run, checkInner, start: startNestedCall });
 }

@@ -7,6 +7,7 @@ export { describeTool } from './describe-tool.ts';
 export { InvalidToolError } from './invalid-tool-error.ts';
 export type { EndedCall, NestedCall, PreparedCall, WaitingCall } from './prepare-call.ts';
 export { findArgsProblem, prepareCall, withArgs } from './prepare-call.ts';
+export { unknownToolText } from './tool-name.ts';
 export { providerTool } from './provider-tool.ts';
 export { runCall } from './run-call.ts';
 export { issuesText } from './schema-issue.ts';

@@ -74,6 +74,8 @@ export interface NestedTool<Args = never, Result = unknown, Host = never> extend
   readonly run: (args: Args, host: Host) => Promise<unknown>;
   /** Starts or resumes the run of a call. It comes with the tool, so that bundles without such tools need no code for them. */
   readonly start: Callback<[work: object, call: object, at: object], Promise<unknown>>;
+  /** Returns the problem with arguments for a tool of a run inside, by the path of names that leads to that run. */
+  readonly checkInner?: ((toolName: string, args: unknown, agent: string) => Promise<string | undefined>) | undefined;
 }
 
 /** Anything that a model may call. */

@@ -860,16 +860,19 @@ describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
     test('without the model whose call waits for an approval: nothing runs, and the session can be spoken to', async () => {
       const { wait, start, chat, echo, ran } = await parkedByOne('pay 5; say Paid.');
       const runtime = start({ agents: [chat({ version: '2', participants: [echo] })] });
-      const turn = await runtime.approve('one', wait, { by: bob });
+      const { message } = await refusal(runtime.approve('one', wait, { by: bob }), 'agent-changed');
+      expect(message).toContain('no participant named "clerk"');
+      const turn = await runtime.reject('one', wait, { by: bob });
       expect([turn.status, ran]).toStrictEqual(['failed', []]);
       expect(await runtime.send('one', 'On', { by: ann })).toMatchObject({ status: 'completed', text: 'echo of On' });
     });
 
-    test('without the tool whose call waits for an approval: the model reads that, and the turn goes on', async () => {
+    test('without the tool whose call waits for an approval: it can be rejected, and the turn goes on', async () => {
       const { wait, start, chat, boss, echo, ran, model } = await parkedByOne('pay 5; say Sorry.');
       const bare = llmParticipant({ name: 'clerk', model });
       const runtime = start({ agents: [chat({ version: '2', participants: [bare, boss, echo] })] });
-      const turn = await runtime.approve('one', wait, { by: bob });
+      await refusal(runtime.approve('one', wait, { by: bob }), 'agent-changed');
+      const turn = await runtime.reject('one', wait, { by: bob });
       expect([ran, turn.status]).toStrictEqual([[], 'waiting']);
       expect(await linesIn(runtime)).toStrictEqual(['input: pay 5; say Sorry.', 'clerk: Sorry.']);
     });

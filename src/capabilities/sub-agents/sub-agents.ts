@@ -71,6 +71,7 @@ const rules = {
   maxTextLength: optionRule.count,
   onEnd: optionRule.callback,
 } as const;
+const getAgent = ({ agent }: SubAgent): Agent => (typeof agent === 'function' ? agent() : agent);
 const isAgent = (value: unknown): boolean =>
   typeof value === 'function' || (isRecord(value) && typeof value['run'] === 'function' && typeof value['fingerprint'] === 'string');
 
@@ -143,7 +144,7 @@ export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, 
       throw new ToolFailedError(`Sub-agents may be nested ${maxDepth} deep, and this would be one level deeper. Do the task yourself.`, {
         retryable: true,
       });
-    const agent = typeof chosen.agent === 'function' ? chosen.agent() : chosen.agent;
+    const agent = getAgent(chosen);
     const context = chosen.context === undefined ? host.context : chosen.context(host.context);
     const { ids, clock, memo, outer } = host;
     const start =
@@ -173,6 +174,12 @@ export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, 
     ].join('\n'),
     input: taskSchema(names),
     run,
+    checkInner: async (toolName, args, path) => {
+      const [name = '', ...inside] = path.split('/');
+      const chosen = agents[name];
+      if (chosen === undefined) return `There is no sub-agent named "${name}".`;
+      return getAgent(chosen).checkArgs(toolName, args, inside.length === 0 ? undefined : inside.join('/'));
+    },
   });
   return defineAnyCapability({
     name: 'sub-agents',

@@ -16,7 +16,7 @@ export interface AgentIdentity {
 
 export const toIdentity = ({ id, version, fingerprint }: Orchestrator): AgentIdentity => omitUndefined({ id, version, fingerprint });
 
-const describe = ({ version, fingerprint }: AgentIdentity): string =>
+export const describeIdentity = ({ version, fingerprint }: AgentIdentity): string =>
   `${version === undefined ? 'without a version' : `version ${version}`} (fingerprint ${fingerprint})`;
 
 const isSame = (agent: Orchestrator, identity: AgentIdentity): boolean =>
@@ -82,6 +82,10 @@ export class Agents {
     if (isSame(newest, identity) || this.#policy === OnVersionChange.Continue) return newest;
     const same = this.#policy === OnVersionChange.Pin ? this.#agents.find((agent) => isSame(agent, identity)) : undefined;
     if (same !== undefined) return same;
-    throw new AgentChangedError(identity.id, { stored: describe(identity), found: describe(toIdentity(newest)), policy: this.#policy });
+    throw new AgentChangedError(identity.id, {
+      stored: describeIdentity(identity),
+      found: describeIdentity(toIdentity(newest)),
+      policy: this.#policy,
+    });
   }
 }

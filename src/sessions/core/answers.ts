@@ -3,6 +3,9 @@
 // W2. An approval may come before the step waits, but not before the call was emitted.
 // W3. An answer that cannot be used is refused with a reason of its own, and changes nothing.
 import { toAuthorName } from './action.ts';
+import { AgentChangedError } from './agent-changed-error.ts';
+import type { AgentIdentity } from './agents.ts';
+import { describeIdentity, toIdentity } from './agents.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
@@ -62,8 +65,10 @@ export interface AnswerContext {
     readonly asked: ReadonlyMap<string, AskedCall>;
     readonly reader: SessionReader;
   };
-  /** Checks edited arguments; undefined if the agent is not known here. */
-  readonly checkArgs: Orchestrator['checkArgs'] | undefined;
+  /** The agent that would run the call; undefined if it is not known here. */
+  readonly agent: Orchestrator | undefined;
+  /** The agent that asked, if the other one is certain to run the call. */
+  readonly askedBy?: AgentIdentity;
   /** True while a step is open: it may still ask for what is not waited for yet. */
   readonly isRunning: boolean;
 }
@@ -103,8 +108,28 @@ async function checkEarlyApproval({ waitId, digest }: AnswerRequest, asked: Aske
   if ((await computeApprovalDigest(sessionId, asked)) !== digest) throw new ForgedApprovalError(waitId);
 }
 
+/** Throws if the agent cannot run a call as it was approved. */
+async function checkApproved(
+  { args }: Extract<AnswerRequest, { readonly type: 'approve' }>,
+  { toolName, args: asked, agent: inside }: Extract<Wait, { readonly toolName: string }>,
+  { agent, askedBy }: { readonly agent: Orchestrator; readonly askedBy: AgentIdentity | undefined },
+): Promise<void> {
+  const found = toIdentity(agent);
+  // Another version may have no such tool, or one that takes other arguments. The fingerprint says nothing of the runs inside.
+  const isChanged = askedBy !== undefined && (askedBy.fingerprint !== found.fingerprint || inside !== undefined);
+  if (args === undefined && !isChanged) return;
+  const problem = await agent.checkArgs(toolName, args ?? asked, inside);
+  if (problem === undefined) return;
+  // Arguments that nobody could get right are not the editor's mistake.
+  if (isChanged && (args === undefined || (await agent.checkArgs(toolName, asked, inside)) !== undefined)) {
+    const versions = { stored: describeIdentity(askedBy), found: describeIdentity(found) };
+    throw new AgentChangedError(found.id, { ...versions, toolName, problem, inside });
+  }
+  throw new InvalidArgumentError(`The edited arguments for "${toolName}" are not valid: ${problem} The call is still waiting.`);
+}
+
 /** Throws if an answer cannot be used. */
-export async function checkAnswer(request: AnswerRequest, { log, checkArgs, isRunning }: AnswerContext): Promise<void> {
+export async function checkAnswer(request: AnswerRequest, { log, agent, askedBy, isRunning }: AnswerContext): Promise<void> {
   const { state } = log;
   // Looked up before anything is awaited: the step may end meanwhile.
   const asked = log.asked.get(request.waitId);
@@ -124,8 +149,5 @@ export async function checkAnswer(request: AnswerRequest, { log, checkArgs, isRu
   if (request.type === 'approve' && request.scope === 'session') assertScopeAllowed(wait);
   // Throws if the kind of answer is wrong, before anything is stored.
   applyRequest(state, request);
-  if (request.type !== 'approve' || request.args === undefined || !('toolName' in wait)) return;
-  const problem = await checkArgs?.(wait.toolName, request.args, wait.agent);
-  if (problem !== undefined)
-    throw new InvalidArgumentError(`The edited arguments for "${wait.toolName}" are not valid: ${problem} The call is still waiting.`);
+  if (request.type === 'approve' && 'toolName' in wait && agent !== undefined) await checkApproved(request, wait, { agent, askedBy });
 }

@@ -94,7 +94,7 @@ export class ActionWriter {
   }
 
   checkAnswer(request: AnswerRequest, agent: Orchestrator, isRunning: boolean): Promise<void> {
-    return checkAnswer(request, { log: this.#log, checkArgs: (...args) => agent.checkArgs(...args), isRunning });
+    return checkAnswer(request, { log: this.#log, agent, askedBy: this.#log.facts.agent, isRunning });
   }
 
   /** Stores which actions were applied and which were refused. */

@@ -5,7 +5,7 @@
 // C2. Whoever waits gets the same result, or the same error, as in the worker's own process.
 // C3. What is checked before an action is posted only saves time: the worker checks again.
 import type { Clock, IdSource } from '../../lib/index.ts';
-import type { Orchestrator, RunResult, RunState } from '../../step-by-step/index.ts';
+import type { RunResult, RunState } from '../../step-by-step/index.ts';
 import { toRunResult } from '../../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest, ForkPoint } from '../core/action.ts';
 import type { Agents } from '../core/agents.ts';
@@ -145,8 +145,7 @@ export class MailClient implements SessionAccess {
     // An approval may come before the step waits: only the worker knows what the open step has asked for.
     if (!isAnswer(request) || isOpen || queued.size > 0) return;
     const { store: reader } = this.#services;
-    const checkArgs: Orchestrator['checkArgs'] | undefined = agent && ((...args) => agent.checkArgs(...args));
-    await checkAnswer(request, { log: { id: sessionId, state, queued, asked: new Map(), reader }, checkArgs, isRunning: false });
+    await checkAnswer(request, { log: { id: sessionId, state, queued, asked: new Map(), reader }, agent, isRunning: false });
   }
 
   async #post(sessionId: string, action: MailedAction, { requestId }: ActionOptions): Promise<PostedMail> {
