@@ -3,7 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { toolResultText } from '../../src/messages/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
-import { defineHook, defineTool } from '../../src/entry/index.ts';
+import { subAgents } from '../../src/capabilities/index.ts';
+import { agentParticipant, createChat } from '../../src/chat/index.ts';
+import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import type { EmbeddedRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
 import { createMemoryPlace, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { pickSubjects } from '../support/test-scale.ts';
@@ -231,6 +233,28 @@ describe.each(pickSubjects(places))('a cancel of a step that ends the process, o
     expect(result.explain()).toContain('note was cut off and may or may not have taken effect.');
     expect(readResults(await runtime.get('one'))).toStrictEqual([expect.stringMatching(/may or may not/) as string]);
     expect(paid).toBe(1);
+  });
+
+  test.each(['a sub-agent', 'a participant of a chat'])('says what %s has done', async (what) => {
+    const stage = setUp(makePlace());
+    const tools = [stage.tools.note, stage.tools.slow];
+    const helper = createAgent({ id: 'helper', model: stage.model, tools, ports: { clock: stage.clock, ids: stage.ids } });
+    const ports = { clock: stage.clock, ids: stage.ids };
+    const agents =
+      what === 'a sub-agent'
+        ? [stage.agent({ capabilities: [subAgents({ agents: { helper: { agent: helper, description: 'Helps.' } } })] })]
+        : [createChat({ id: 'desk', participants: [agentParticipant({ name: 'helper', agent: helper })], ports })];
+    const order = what === 'a sub-agent' ? 'spawn_subagent note 1 & spawn_subagent slow 2' : 'note 1; slow 2';
+    await stage.send(stage.start({ agents }), 'one', order);
+    await stage.gate.current.reached;
+    const runtime = stage.start({ agents, maxRecoveries: 0 });
+    await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+    expect(await runtime.cancel('one', 'it is poisoned', { by: bob })).toMatchObject({ status: 'stopped' });
+    const session = await runtime.get('one');
+    expect(session.explain()).toMatch(/slow.* may or may not have taken effect/);
+    await runtime.send('one', 'say Hello again', { by: ann });
+    expect(JSON.stringify(stage.model.calls.at(-1)?.messages)).toMatch(/note/);
+    expect(stage.ran).toStrictEqual(['note 1']);
   });
 
   test('leaves hooks out once they have ended the process too, and what the calls returned is unknown', async () => {

@@ -113,7 +113,7 @@ export function createGate(): Gate {
 
 const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
 
-type MoreOfAgent = Partial<Omit<AgentOptions, 'model' | 'capabilities' | 'tools'>> & { readonly tools?: readonly Tool[] };
+type MoreOfAgent = Partial<Omit<AgentOptions, 'model' | 'tools'>> & { readonly tools?: readonly Tool[] };
 
 export interface Stage {
   readonly place: Place;

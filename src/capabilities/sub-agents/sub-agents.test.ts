@@ -129,7 +129,12 @@ describe('a sub-agent', () => {
     const top = agent('top', [spawns('helper'), says('Fine.')], {
       inside: { agents: { helper: { agent: helper, description: 'Helps.' } } },
     });
-    expect(getValue(await top.run(start))).toStrictEqual({ text: 'So far: 3.', stop_reason: 'steps_limit', partial: true });
+    expect(getValue(await top.run(start))).toStrictEqual({
+      text: 'So far: 3.',
+      stop_reason: 'steps_limit',
+      partial: true,
+      done: ['work({})'],
+    });
   });
 
   test('whose limit would wait for a grant ends there: whoever is outside raises the limits outside', async () => {
@@ -139,7 +144,10 @@ describe('a sub-agent', () => {
       inside: { agents: { helper: { agent: helper, description: 'Helps.' } } },
     });
     const end = await top.run(start);
-    expect([end.status, getValue(end)]).toStrictEqual(['completed', { text: '', stop_reason: 'steps_limit', partial: true }]);
+    expect([end.status, getValue(end)]).toStrictEqual([
+      'completed',
+      { text: '', stop_reason: 'steps_limit', partial: true, done: ['work({})'] },
+    ]);
   });
 
   test('that is not there, or would stand too deep, fails the call with words that say so', async () => {

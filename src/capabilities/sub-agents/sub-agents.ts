@@ -46,6 +46,8 @@ export interface SubAgentResult {
   readonly stop_reason: string;
   /** True if it did not complete by itself. */
   readonly partial: boolean;
+  /** Calls that it made before it ended, if it did not complete by itself, such as `pay({"amount":5})`. */
+  readonly done?: readonly string[];
   /** The problem, if it failed. */
   readonly error?: string;
   /** The answer as data, if the agent has an output schema. */
@@ -86,7 +88,13 @@ function findEntryProblem(name: string, each: unknown): string | undefined {
     : `needs a string as agents.${name}.description: the model chooses an agent by its description.`;
 }
 
-// What may have happened inside must be known outside, or it would be done twice.
+// What has happened or may have happened inside must be known outside, or it would be done twice.
+function listDone({ steps }: AgentState): readonly string[] {
+  return steps
+    .flatMap(({ executions }) => executions.filter(({ status }) => status === 'succeeded'))
+    .map(({ toolName, args }) => `${toolName}(${clipText(JSON.stringify(args), 200)})`);
+}
+
 function describeUnknownCalls({ steps }: AgentState): string | undefined {
   const names = steps.flatMap(({ executions }) =>
     executions.filter(({ status }) => status === 'unknown').map(({ toolName }) => `"${toolName}"`),
@@ -109,10 +117,12 @@ function toResult(state: AgentState, maxTextLength: number): SubAgentResult {
     status === 'completed'
       ? undefined
       : [describeUnknownCalls(state), describeFirstFailure(state) ?? reason].filter((text) => text !== undefined).join(' ');
+  const done = status === 'completed' ? [] : listDone(state);
   return omitUndefined({
     text: clipText(text, maxTextLength),
     stop_reason: stopReason,
     partial: status !== 'completed',
+    done: done.length === 0 ? undefined : done.slice(-50),
     error: error === undefined || error === '' ? undefined : clipText(error, maxTextLength),
     output,
   });
