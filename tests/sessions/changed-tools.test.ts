@@ -56,7 +56,7 @@ const owners: readonly (readonly [string, (version: string, tool: Tool) => Orche
 ];
 
 describe.each(owners)('a call of %s that waits', (_, make) => {
-  async function parked() {
+  async function park() {
     paid.length = 0;
     const stage: Stage = stageOn(createMemoryPlace());
     const first = stage.start({ agents: [make('1', pay('pay', 'amount'))] });
@@ -70,7 +70,7 @@ describe.each(owners)('a call of %s that waits', (_, make) => {
     { what: 'was renamed', tool: pay('transfer', 'amount'), says: /no tool named "pay"/ },
     { what: 'takes other arguments', tool: pay('pay', 'euros'), says: /euros/ },
   ])('cannot be approved if its tool $what; it can be rejected', async ({ tool, says }) => {
-    const stage = await parked();
+    const stage = await park();
     const runtime = stage.start({ agents: [make('2', tool)] });
     const wait = await getWait(runtime, 's');
     const before = await dump(stage.place.open());
@@ -85,7 +85,7 @@ describe.each(owners)('a call of %s that waits', (_, make) => {
   });
 
   test('is approved by the version that asked', async () => {
-    const stage = await parked();
+    const stage = await park();
     await refusal(
       (async () => {
         const second = stage.start({ agents: [make('2', pay('transfer', 'amount'))] });
@@ -99,7 +99,7 @@ describe.each(owners)('a call of %s that waits', (_, make) => {
   });
 
   test('is approved with arguments that fit the new tool', async () => {
-    const stage = await parked();
+    const stage = await park();
     const runtime = stage.start({ agents: [make('2', pay('pay', 'euros'))] });
     const wait = await getWait(runtime, 's');
     expect(await runtime.approve('s', wait, { by: bob, args: { euros: 5 } })).toMatchObject({ status: 'completed' });
@@ -107,7 +107,7 @@ describe.each(owners)('a call of %s that waits', (_, make) => {
   });
 
   test('is refused to a client too', async () => {
-    const stage = await parked();
+    const stage = await park();
     const agents = [make('2', pay('transfer', 'amount'))];
     stage.start({ agents });
     const options: Partial<SessionRuntimeOptions> = { role: 'client', takeOver: false, heartbeatClock: createFakeClock() };
