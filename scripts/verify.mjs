@@ -9,6 +9,7 @@ const lanes = [
     'format:check',
     'types',
     'boundaries',
+    'figures',
     'test',
     'build',
     'publint',

@@ -1,11 +1,9 @@
-// npm run walk: how much code one tool call crosses, counted by V8's precise coverage straight from src/.
-// Prints three figures and fails if one is above its limit; --list also names the files and the frames.
+// How much code one tool call crosses, counted by V8's precise coverage straight from src/.
 import { Session } from 'node:inspector/promises';
 import { relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { root } from './run.mjs';
+import { root } from '../run.mjs';
 
-const limits = { run: 60, session: 85, frames: 13 };
 const source = pathToFileURL(`${root}/src/`).href;
 const fromSource = (/** @type {string} */ file) => import(new URL(file, source).href);
 
@@ -19,19 +17,24 @@ profiler.connect();
 await profiler.post('Profiler.enable');
 await profiler.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-/**
- * The files under src/ with a function that is entered while the work runs.
- * @param {() => Promise<unknown>} work
- */
-async function listEnteredFiles(work) {
+/** @typedef {{ readonly files: readonly string[], readonly functions: readonly string[] }} Walk */
+
+/** The files under src/, and the functions in them, that are entered while the work runs.
+ * @type {(work: () => Promise<unknown>) => Promise<Walk>} */
+async function listEntered(work) {
   // Taking the counts starts them anew.
   await profiler.post('Profiler.takePreciseCoverage');
   await work();
   const { result } = await profiler.post('Profiler.takePreciseCoverage');
-  return result
-    .filter(({ url, functions }) => url.startsWith(source) && functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0))
-    .map(({ url }) => relative(root, fileURLToPath(url)))
+  const functions = result
+    .filter(({ url }) => url.startsWith(source))
+    .flatMap(({ url, functions: all }) => {
+      const path = relative(root, fileURLToPath(url));
+      const entered = all.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0);
+      return entered.map(({ functionName, ranges }) => `${path} ${functionName || `at ${String(ranges[0]?.startOffset)}`}`);
+    })
     .sort();
+  return { functions, files: [...new Set(functions.map((name) => name.slice(0, name.indexOf(' '))))] };
 }
 
 /** @type {string[]} */
@@ -61,7 +64,7 @@ function assertCompleted({ status }) {
 async function walkRun() {
   const agent = createAgent({ model: script(), tools: { look: look(false) } });
   const state = AgentState.empty().withUserMessage('Look!');
-  return listEnteredFiles(async () => assertCompleted(await agent.run(state)));
+  return listEntered(async () => assertCompleted(await agent.run(state)));
 }
 
 async function walkSession() {
@@ -69,13 +72,13 @@ async function walkSession() {
   const runtime = createSessionRuntime({ agents: [agent], store: createMemoryStore() });
   const by = { id: 'ann', kind: 'user' };
   const { id } = await runtime.create({ owner: 'ann' }, { by });
-  const files = await listEnteredFiles(async () => {
+  const entered = await listEntered(async () => {
     const waiting = await runtime.send(id, 'Look!', { by });
     const [wait] = waiting.waitingFor;
     assertCompleted(await runtime.approve(id, wait, { by }));
   });
   await runtime.drain();
-  return files;
+  return entered;
 }
 
 /** The frames between the tool's first line and the loop, both left out, as V8 shows them. */
@@ -84,15 +87,10 @@ function listFrames() {
   return stack.slice(1, loop === -1 ? undefined : loop).map((frame) => frame.trim().replace(source, 'src/'));
 }
 
-const runFiles = await walkRun();
-const frames = listFrames();
-const walks = [
-  { what: 'files entered by agent.run() with one tool call', found: runFiles, limit: limits.run },
-  { what: 'files entered by a session: send, approval, completion', found: await walkSession(), limit: limits.session },
-  { what: 'frames between the loop and the first line of the tool', found: frames, limit: limits.frames },
-];
-for (const { what, found, limit } of walks) {
-  console.log(`${String(found.length).padStart(4)}  ${what} (at most ${String(limit)})`);
-  if (process.argv.includes('--list')) for (const line of found) console.log(`        ${line}`);
-  if (found.length > limit) process.exitCode = 1;
+/** Walks both paths.
+ * @type {() => Promise<{ readonly run: Walk, readonly session: Walk, readonly frames: readonly string[] }>} */
+export async function walk() {
+  const run = await walkRun();
+  const frames = listFrames();
+  return { run, session: await walkSession(), frames };
 }
