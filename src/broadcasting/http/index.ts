@@ -1,4 +1,15 @@
-export type { Authorization, AuthorizationRequest, Authorize, RequestedWait } from './authorization.ts';
+export type {
+  ActionInput,
+  AnsweredWait,
+  Authenticate,
+  Authentication,
+  Authorization,
+  AuthorizationRequest,
+  AuthorizationScope,
+  Authorize,
+  Refusal,
+  RequestedWait,
+} from './authorization.ts';
 export { HttpAction } from './authorization.ts';
 export type { ChannelGrant, ChannelToken, ChannelTokenOptions, ChannelTokens } from './channel-tokens.ts';
 export { createChannelTokens } from './channel-tokens.ts';
@@ -14,7 +25,8 @@ export type { WebhookCheck } from './webhook/webhook-signature.ts';
 export { verifyWebhook } from './webhook/webhook-signature.ts';
 
 // For handlers of other protocols.
-export { Gate } from './authorization.ts';
+export type { Caller, GateOptions } from './authorization.ts';
+export { Gate, withArgs } from './authorization.ts';
 export { HiddenArgumentsError } from './errors/hidden-arguments-error.ts';
 export { MethodNotAllowedError } from './errors/method-not-allowed-error.ts';
 export { NotFoundError } from './errors/not-found-error.ts';
