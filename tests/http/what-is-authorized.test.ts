@@ -74,8 +74,8 @@ describe('edited arguments are authorized', () => {
     const post = (euros: unknown) => site.request('POST', '', { id: 'c1', messages: page.messages, edits: { [second]: { euros } } });
     const refused = await post(1_000_000);
     expect([refused.status, await refused.text()]).toEqual([403, 'More than 100.']);
-    const [waiting] = (await site.runtime.list({ status: 'waiting' })).sessions;
-    expect([runs, waiting?.waitingFor.length]).toEqual([[], 2]);
+    const { waits } = await site.runtime.waits();
+    expect([runs, waits.length]).toEqual([[], 2]);
     await (await post(99)).text();
     await until(() => runs.length === 2);
     expect(runs.toSorted()).toEqual([50, 99]);

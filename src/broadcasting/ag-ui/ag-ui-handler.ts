@@ -28,7 +28,7 @@ import type { RunInput } from './read-input.ts';
 import { readInput } from './read-input.ts';
 import type { RunItem } from './session-run.ts';
 import { SessionRunStream } from './session-run.ts';
-import { createThread, startRun } from './start-run.ts';
+import { planThread, startRun } from './start-run.ts';
 
 /** Errors of what a run was asked for. The page shows them as the end of the run. */
 const runCodes = [
@@ -56,9 +56,10 @@ async function openThread(services: AgUiServices, caller: Caller, { input, body 
   const { threadId, message, resume } = input;
   const session = await findThread(services, threadId);
   if (session !== undefined) return session;
+  const create = await planThread(services, caller, { threadId, body });
   const [first] = resume;
   if (first !== undefined) throw new NotWaitingError(first.interruptId, []);
-  return message === undefined ? undefined : createThread(services, caller, { threadId, body });
+  return message === undefined ? undefined : create();
 }
 
 interface ReadRequest {

@@ -31,15 +31,15 @@ export interface StartedRun {
 
 const toMessageRequestId = (messageId: string): string => `ag-ui/message/${messageId}`;
 
-/** Creates the session of a thread. */
-export async function createThread(
+/** Returns a function that creates the session of a thread. Throws if the caller may not. */
+export async function planThread(
   { runtime, gate, newSession }: AgUiServices,
   caller: Caller,
   { threadId, body }: { readonly threadId: string; readonly body: JsonObject },
-): Promise<Session> {
+): Promise<() => Promise<Session>> {
   const wishes = { ...(await newSession({ ...caller, action: 'create', body })), id: threadId };
   await gate.check(caller, { action: 'create', input: { newSession: wishes } });
-  return runtime.create(wishes, { by: caller.by, until: 'accepted', requestId: 'ag-ui/thread' });
+  return () => runtime.create(wishes, { by: caller.by, until: 'accepted', requestId: 'ag-ui/thread' });
 }
 
 /** Returns the newest message of a page if the session does not have it yet. Throws if it was changed since. */

@@ -101,7 +101,7 @@ async function takeToolAnswers(run: SessionRun): Promise<readonly GivenAnswer[]>
   for (const { id } of waits) {
     const answer = input.toolAnswers.findLast(({ toolCallId }) => toolCallId === calls.get(id)?.callId);
     const wait = answer && (await findOpenWait(services.runtime, session, (each) => each.id === id));
-    if (answer !== undefined && wait !== undefined) given.push(await authorizeAnswer(run, wait, readToolDecision(answer)));
+    if (answer !== undefined && wait !== undefined) given.push(await authorizeAnswer(run, wait, readToolDecision(answer, services.maxBodyBytes)));
   }
   return given;
 }

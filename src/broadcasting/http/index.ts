@@ -35,7 +35,7 @@ export { createWaitError, findOpenWait, readWaitHistory } from './find-wait.ts';
 export { guardRequests } from './guard-requests.ts';
 export { describeError, isServerError, toErrorResponse, toResponse } from './json-response.ts';
 export { createReporter, parseBasePath, parseCount, parseOrigins } from './parse-options.ts';
-export { readBody } from './read-body.ts';
+export { assertParsable, readBody } from './read-body.ts';
 export { assertSeen } from './seen-wait.ts';
 export type { Signer } from './signer.ts';
 export { createSigner } from './signer.ts';
