@@ -1,18 +1,19 @@
 // authorize decides about exactly what will run, over HTTP, AG-UI and useChat; authenticate comes first, before any body is read.
 import { createServer, request as openRequest } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createAgent } from '../../src/agent/index.ts';
 import { createAgUiHandler } from '../../src/broadcasting/ag-ui/index.ts';
 import type { AuthorizationRequest, Authorize } from '../../src/broadcasting/http/index.ts';
 import { createSessionHandler, toNodeListener } from '../../src/broadcasting/http/index.ts';
+import { createPusherChannels } from '../../src/broadcasting/pusher/index.ts';
 import { chatRoutes } from '../../src/broadcasting/ui-message-stream/index.ts';
 import { readField } from '../../src/lib/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { defineTool } from '../../src/tools/index.ts';
+import { defineClientTool, defineTool } from '../../src/tools/index.ts';
 import { approve, openAgUiSite, readEvents } from '../ag-ui/stage.ts';
 import { getApprovals, openChatSite, until } from '../use-chat/stage.ts';
-import { createPay } from '../use-chat/tools.ts';
+import { createGate, createPay } from '../use-chat/tools.ts';
 import { ann, bob, listen, openSite } from './stage.ts';
 
 const limit = 100;
@@ -32,6 +33,29 @@ function createPayer(calls = [50]) {
   const toolCalls = calls.map((euros) => ({ name: 'pay', args: { euros } }));
   return { agent: createAgent({ id: 'desk', model: scriptedModel([{ toolCalls }, 'Done.']), tools: [pay] }), runs };
 }
+
+const approvalScope = { arguments: 'exact', maxUses: 5, expiresMs: 60_000 } as const;
+
+/** A payment that can be approved for the rest of a session, and what was paid. */
+function createScopedPay(covered: 'exact' | 'any') {
+  const runs: unknown[] = [];
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    input: { type: 'object', properties: { euros: { type: 'number' } } } as const,
+    effect: covered === 'any' ? 'idempotent' : 'once',
+    needsApproval: true,
+    approvalScope: { ...approvalScope, arguments: covered },
+    run: ({ euros }) => {
+      runs.push(euros);
+      return 'paid';
+    },
+  });
+  return { pay, runs };
+}
+
+/** The same call id, first with 50 and then with a million. */
+const swapped = [50, 1_000_000].map((euros) => ({ toolCalls: [{ id: 'c1', name: 'pay', args: { euros } }] }));
 
 describe('edited arguments are authorized', () => {
   it('over HTTP', async () => {
@@ -96,8 +120,7 @@ describe('edited arguments are authorized', () => {
 describe('authorize gets exactly what an action will do', () => {
   const open = async () => {
     const asked: AuthorizationRequest[] = [];
-    const question = defineTool({ name: 'pay', description: 'Pays.', input: { type: 'object' }, needsApproval: true, run: () => 'paid' });
-    const agent = createAgent({ id: 'desk', model: scriptedModel([asking], { repeatLast: true }), tools: [question] });
+    const agent = createAgent({ id: 'desk', model: scriptedModel([asking], { repeatLast: true }), tools: [createScopedPay('exact').pay] });
     const authorize: Authorize = (asking) => {
       asked.push(asking);
       return asking.action === 'get';
@@ -121,7 +144,11 @@ describe('authorize gets exactly what an action will do', () => {
     ['/sessions/s/resume', {}, { action: 'resume', input: {} }],
     ['WAIT/reject', { reason: 'no' }, { action: 'reject', input: { reason: 'no' }, wait: { args: { euros: 50 } } }],
     ['WAIT/answer', { value: { is: 'this' } }, { action: 'answer', input: { value: { is: 'this' } } }],
-    ['WAIT/approve', { digest: 'x', scope: 'session' }, { action: 'approve', input: { scope: 'session' }, wait: { args: { euros: 50 } } }],
+    [
+      'WAIT/approve',
+      { digest: 'x', scope: 'session' },
+      { action: 'approve', input: { scope: 'session' }, wait: { args: { euros: 50 }, approvalScope } },
+    ],
   ])('%s', async (route, body, expected) => {
     const { site, last, path } = await open();
     expect((await site.request(bob, 'POST', route.replace('WAIT', path), body)).status).toBe(403);
@@ -139,13 +166,172 @@ describe('authorize gets exactly what an action will do', () => {
   });
 });
 
+describe('an answer counts only for the call that was authorized', () => {
+  const by = { id: 'ann', kind: 'user' };
+
+  /** Lets approvers of 100 approve; while the host decides, the session asks for a million under the same id. */
+  const open = async () => {
+    const { pay, runs } = createPay();
+    const agent = createAgent({ id: 'desk', model: scriptedModel([...swapped, 'Done.']), tools: [pay] });
+    const swap = { isDone: false };
+    const authorize: Authorize = async (question) => {
+      if (question.wait === undefined || swap.isDone) return limited(question);
+      const answer = await limited(question);
+      swap.isDone = true;
+      await runtime.reject('s', question.wait, { by, reason: 'Ask again.' });
+      return answer;
+    };
+    const runtime = createSessionRuntime({ agents: [agent], store: createMemoryStore() });
+    await runtime.create({ id: 's' }, { by });
+    await runtime.send('s', 'Pay.', { by });
+    const [wait] = (await runtime.get('s')).waitingFor;
+    if (wait === undefined) throw new Error('An approval was expected.');
+    return { runtime, runs, wait, options: { authenticate: () => by, authorize, newSession: () => ({}) } };
+  };
+  const post = (url: string, body: object) =>
+    new Request(`http://host${url}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+  it.each(['approve', 'reject', 'answer'])('over HTTP: %s', async (action) => {
+    const { runtime, runs, wait, options } = await open();
+    const body = { approve: { digest: wait.digest }, reject: {}, answer: { value: 1 } }[action] ?? {};
+    const response = await createSessionHandler(runtime, options)(post(`/sessions/s/waits/${wait.id}/${action}`, body));
+    expect([response.status, await response.json()]).toMatchObject([409, { error: { code: 'stale-approval' } }]);
+    expect((await runtime.get('s')).waitingFor).toMatchObject([{ args: { euros: 1_000_000 } }]);
+    expect(runs).toEqual([]);
+  });
+
+  it('over HTTP: the digest of another call than the one that was authorized is refused', async () => {
+    const { runtime, runs, wait, options } = await open();
+    const handle = createSessionHandler(runtime, options);
+    const late = new TransformStream<Uint8Array, Uint8Array>();
+    const headers = { 'content-type': 'application/json' };
+    const request = new Request(`http://host/sessions/s/waits/${wait.id}/approve`, {
+      method: 'POST',
+      headers,
+      body: late.readable,
+      duplex: 'half',
+    });
+    const answer = handle(request);
+    const writer = late.writable.getWriter();
+    await writer.write(new TextEncoder().encode('{"digest":"'));
+    // The call changes while the body is on its way.
+    await runtime.reject('s', wait, { by, reason: 'Ask again.' });
+    const [next] = (await runtime.get('s')).waitingFor;
+    await writer.write(new TextEncoder().encode(`${next?.digest ?? ''}"}`));
+    await writer.close();
+    expect((await answer).status).toBeGreaterThanOrEqual(400);
+    expect([runs, (await runtime.get('s')).waitingFor.length]).toEqual([[], 1]);
+  });
+
+  it('over AG-UI', async () => {
+    const { runtime, runs, options } = await open();
+    const handle = createAgUiHandler(runtime, options);
+    const seen = await readEvents(await handle(post('/', { threadId: 's', runId: 'r1', messages: [] })));
+    const interrupts = readField(seen.at(-1)?.['outcome'], 'interrupts') as readonly { readonly id: string }[];
+    const resume = interrupts.map((interrupt) => approve(interrupt));
+    const [error] = (await readEvents(await handle(post('/', { threadId: 's', runId: 'r2', messages: [], resume })))).slice(-1);
+    expect(error).toMatchObject({ type: 'RUN_ERROR', code: 'stale-approval' });
+    expect([runs, (await runtime.get('s')).waitingFor.length]).toEqual([[], 1]);
+  });
+});
+
+describe('an approval for the rest of a session', () => {
+  /** Lets nobody approve calls with arguments that nobody has seen. */
+  const careful: Authorize = ({ action, wait, input }) =>
+    action !== 'approve' || input.scope === undefined || (wait?.type === 'approval' && wait.approvalScope?.arguments !== 'any');
+
+  it('comes to authorize with how far it goes, also while another call of the step runs', async () => {
+    const gate = createGate();
+    const { pay, runs } = createScopedPay('any');
+    const toolCalls = [
+      { name: 'pay', args: { euros: 5 } },
+      { name: 'slow', args: {} },
+    ];
+    const model = scriptedModel([{ toolCalls }, { toolCalls: [{ name: 'pay', args: { euros: 1_000_000 } }] }, 'Done.']);
+    const site = await openSite({ agents: [createAgent({ id: 'desk', model, tools: [pay, gate.slow] })], handler: { authorize: careful } });
+    const { body: created } = await site.request(ann, 'POST', '/sessions', {});
+    const id = created.session_id;
+    await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'Pay.' });
+    const asked = async () => {
+      for await (const item of site.runtime.openStep(id))
+        if (item.type === 'event' && item.event.type === 'ToolApprovalRequested') return item.event;
+      return undefined;
+    };
+    await expect.poll(asked).toBeDefined();
+    const event = await asked();
+    const path = `/sessions/${id}/waits/${String(event?.['waitId'])}/approve`;
+    const early = await site.request(bob, 'POST', path, { digest: event?.['digest'], scope: 'session' });
+    expect(early).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('other calls of its step still run') } },
+    });
+    gate.open();
+    await expect.poll(async () => (await site.runtime.get(id)).status).toBe('waiting');
+    expect((await site.request(bob, 'POST', path, { digest: event?.['digest'], scope: 'session' })).status).toBe(403);
+    expect((await site.request(bob, 'POST', path, { digest: event?.['digest'], until: 'rest' })).status).toBe(200);
+    expect([runs, (await site.runtime.get(id)).status]).toEqual([[5], 'waiting']);
+  });
+});
+
+describe('a body with too many values', () => {
+  const by = { id: 'ann', kind: 'user' };
+  const options = { authenticate: () => by, authorize: () => true, newSession: () => ({}) };
+  const where = defineClientTool({ name: 'where', description: 'Asks the page.', input: { type: 'object' } });
+  const open = () => {
+    const agent = createAgent({
+      id: 'desk',
+      model: scriptedModel([{ toolCalls: [{ id: 'c1', name: 'where', args: {} }] }, 'Done.']),
+      tools: [where],
+    });
+    return createSessionRuntime({ agents: [agent], store: createMemoryStore() });
+  };
+  const many = (bytes: number) => `[${'{},'.repeat(bytes / 3 - 100)}{}]`;
+  const post = (url: string, body: string) =>
+    new Request(`http://host${url}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+
+  it.each([
+    ['HTTP', '/sessions', 1_000_000, 62_500, () => createSessionHandler(open(), options)],
+    ['AG-UI', '/', 4_000_000, 250_000, () => createAgUiHandler(open(), options)],
+    ['useChat', '/api/chat', 4_000_000, 250_000, () => chatRoutes(open(), options).handle],
+  ])('is refused before it is parsed: %s', async (_name, url, bytes, values, create) => {
+    const parse = vi.spyOn(JSON, 'parse');
+    const response = await create()(post(url, `{"id":"c","more":${many(bytes)}}`));
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+    expect(response.status).toBe(413);
+    expect(await response.text()).toContain(`The body has more than ${values} values, the most for ${bytes} bytes. Send less`);
+  });
+
+  it('is refused in the text of a tool of the page too', async () => {
+    const runtime = open();
+    const handle = createAgUiHandler(runtime, options);
+    const question = { id: 'm1', role: 'user', content: 'Go.' };
+    await readEvents(await handle(post('/', JSON.stringify({ threadId: 't', runId: 'r1', messages: [question] }))));
+    const output = { id: 'o1', role: 'tool', toolCallId: 't/1/1/c1', content: many(900_000) };
+    const response = await handle(post('/', JSON.stringify({ threadId: 't', runId: 'r2', messages: [question, output] })));
+    expect([response.status, await response.json()]).toMatchObject([413, { error: { code: 'body-too-large' } }]);
+    expect((await runtime.get('t')).waitingFor.length).toBe(1);
+  });
+
+  it('is one value for every 16 bytes that it may have: commas in texts do not count', async () => {
+    const handle = createSessionHandler(open(), { ...options, maxBodyBytes: 32_000 });
+    const create = async (more: unknown) => (await handle(post('/sessions', JSON.stringify({ more })))).status;
+    expect(await create(Array.from({ length: 1_990 }, () => 0))).toBe(201);
+    expect(await create(Array.from({ length: 2_000 }, () => 0))).toBe(413);
+    expect(await create('[{",'.repeat(5_000))).toBe(201);
+  });
+});
+
 describe('who it is comes first', () => {
+  const keys = { key: 'key', secret: 'secret' };
   const nobody = { authenticate: () => undefined, authorize: () => true, newSession: () => ({}) };
   const runtime = () => createSessionRuntime({ agents: [createPayer().agent], store: createMemoryStore() });
 
   it.each([
     ['HTTP', '/sessions', () => createSessionHandler(runtime(), nobody)],
     ['a session over HTTP', '/sessions/none/messages', () => createSessionHandler(runtime(), nobody)],
+    ['a wait over HTTP', '/sessions/none/waits/none/approve', () => createSessionHandler(runtime(), nobody)],
+    ['a channel', '/channels/auth', () => createSessionHandler(runtime(), { ...nobody, channels: createPusherChannels(keys) })],
     ['AG-UI', '/', () => createAgUiHandler(runtime(), nobody)],
     ['useChat', '/api/chat', () => chatRoutes(runtime(), nobody).handle],
   ])('%s: 401 while the body is still on its way', async (_name, path, create) => {

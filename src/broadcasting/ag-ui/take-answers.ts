@@ -5,7 +5,7 @@ import { jsonEquals } from '../../lib/index.ts';
 import type { RecordedAction, Session, SessionWait } from '../../sessions/index.ts';
 import { ForgedApprovalError, StaleApprovalError } from '../../sessions/index.ts';
 import type { ActionInput, Caller, RequestedWait } from '../http/index.ts';
-import { assertSeen, createWaitError, findOpenWait, readWaitHistory, withArgs } from '../http/index.ts';
+import { assertSeen, createWaitError, findOpenWait, readWaitHistory, toAnsweredWait } from '../http/index.ts';
 import type { Decision, GivenAnswer } from './answers.ts';
 import { readDecision, readToolDecision } from './answers.ts';
 import type { AgUiServices } from './handler-options.ts';
@@ -31,7 +31,7 @@ function toInput({ action: _, ...decision }: Decision): ActionInput {
 /** Asks the host whether somebody may decide about a wait. */
 async function authorizeAnswer({ services, caller, session }: SessionRun, wait: RequestedWait, decision: Decision): Promise<GivenAnswer> {
   const { by } = caller;
-  const answered = withArgs(wait, decision.action === 'approve' ? decision.args : undefined);
+  const answered = decision.action === 'approve' ? toAnsweredWait(wait, decision) : wait;
   await services.gate.check(caller, { action: decision.action, session, wait: answered, input: toInput(decision) });
   const view = { redactor: services.redactor, maxLength: Infinity };
   if (decision.action === 'approve') await assertSeen({ signer: services.signer, view }, { wait, by }, decision.seen);
@@ -101,7 +101,8 @@ async function takeToolAnswers(run: SessionRun): Promise<readonly GivenAnswer[]>
   for (const { id } of waits) {
     const answer = input.toolAnswers.findLast(({ toolCallId }) => toolCallId === calls.get(id)?.callId);
     const wait = answer && (await findOpenWait(services.runtime, session, (each) => each.id === id));
-    if (answer !== undefined && wait !== undefined) given.push(await authorizeAnswer(run, wait, readToolDecision(answer, services.maxBodyBytes)));
+    if (answer !== undefined && wait !== undefined)
+      given.push(await authorizeAnswer(run, wait, readToolDecision(answer, services.maxBodyBytes)));
   }
   return given;
 }

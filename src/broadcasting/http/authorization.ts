@@ -143,9 +143,14 @@ function readPermission(answer: Authorization): { readonly scope: AuthorizationS
   throw new TypeError('authorize() must return true, false, { scope } or { refused }. The author comes from authenticate().');
 }
 
-/** Returns a wait as it will be answered. */
-export const withArgs = (wait: RequestedWait, args: Json | undefined): AnsweredWait =>
-  args === undefined || !('args' in wait) ? wait : { ...wait, args, requestedArgs: wait.args };
+/** Returns a wait as it will be answered. Throws if nobody can say how far an approval for the rest of the session would go. */
+export function toAnsweredWait(wait: RequestedWait, { args, scope }: { readonly args?: Json; readonly scope?: 'session' }): AnsweredWait {
+  if (scope !== undefined && wait.type === 'approval' && wait.approvalScope === undefined)
+    throw new InvalidArgumentError(
+      `"${wait.toolName}" cannot be approved for the rest of the session: its tool has no approvalScope, or other calls of its step still run. Approve this call only, without scope, or wait until they have ended.`,
+    );
+  return args === undefined || !('args' in wait) ? wait : { ...wait, args, requestedArgs: wait.args };
+}
 
 /** Asks the host. */
 export class Gate {

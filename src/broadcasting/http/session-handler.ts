@@ -3,10 +3,11 @@
 // Does not: know what a route does, or how a server reads requests.
 // H3. Who it is comes first, from the headers. Then the session is loaded, and must be one that the caller may get; then a body is read;
 //     then `authorize` decides about exactly what will run, and only then it runs.
+import { omitUndefined } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import type { Session, SessionRuntime } from '../../sessions/index.ts';
 import type { Caller } from './authorization.ts';
-import { withArgs } from './authorization.ts';
+import { toAnsweredWait } from './authorization.ts';
 import { MethodNotAllowedError } from './errors/method-not-allowed-error.ts';
 import { NotFoundError } from './errors/not-found-error.ts';
 import { getSession } from './find-session.ts';
@@ -77,7 +78,8 @@ async function runWaitRoute(route: WaitRoute, found: Found, caller: Caller): Pro
   await gate.assertVisible(caller, session);
   const { input, args, run } = await route.plan(call);
   // A plan for something that is not waited for repeats an earlier request, which has no effect.
-  if (wait !== undefined) await gate.check(caller, { action, session, input, wait: withArgs(wait, args) });
+  if (wait !== undefined)
+    await gate.check(caller, { action, session, input, wait: toAnsweredWait(wait, omitUndefined({ args, scope: input.scope })) });
   return run();
 }
 

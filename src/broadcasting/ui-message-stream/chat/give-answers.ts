@@ -3,11 +3,11 @@
 // G2. All answers are checked before any is given: a forged one among them stops all.
 // G3. An answer that somebody has given before, in another tab for example, is not given again. The opposite answer is too late.
 // G4. A call of which something was hidden is not approved here: nobody has seen all of it.
-import { describeValue, InvalidArgumentError, readField, systemIds } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, omitUndefined, readField, systemIds } from '../../../lib/index.ts';
 import type { ActionOptions, Session, StoredEvent } from '../../../sessions/index.ts';
 import { ForgedApprovalError, LateAnswerError } from '../../../sessions/index.ts';
 import type { Caller, RequestedWait } from '../../http/index.ts';
-import { findOpenWait, HiddenArgumentsError, toShownArgs, withArgs } from '../../http/index.ts';
+import { findOpenWait, HiddenArgumentsError, toAnsweredWait, toShownArgs } from '../../http/index.ts';
 import { getName, readBy } from '../event-fields.ts';
 import type { ChatServices } from './chat-options.ts';
 import type { ApprovalAnswer, ChatPost, OutputAnswer } from './read-post.ts';
@@ -65,12 +65,12 @@ async function checkApproval(answerer: Answerer, answer: ApprovalAnswer, edits: 
     await checkGiven(answerer, answer);
     return [];
   }
-  const args = edits.has(answer.id) ? { args: edits.get(answer.id) } : {};
+  const args = omitUndefined({ args: edits.get(answer.id) });
   const reason = answer.reason === undefined ? {} : { reason: answer.reason };
   await gate.check(
     caller,
     answer.isApproved
-      ? { action: 'approve', session, wait: withArgs(wait, args.args) }
+      ? { action: 'approve', session, wait: toAnsweredWait(wait, args) }
       : { action: 'reject', session, wait, input: reason },
   );
   if (answer.isApproved) checkShown(answerer, wait);
