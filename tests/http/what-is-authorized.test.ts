@@ -169,11 +169,11 @@ describe('authorize gets exactly what an action will do', () => {
 describe('an answer counts only for the call that was authorized', () => {
   const by = { id: 'ann', kind: 'user' };
 
-  /** Lets approvers of 100 approve; while the host decides, the session asks for a million under the same id. */
-  const open = async () => {
+  /** Lets everybody approve up to 100. While the host decides, the session asks for a million under the same id. */
+  const open = async ({ isSwapped = true } = {}) => {
     const { pay, runs } = createPay();
     const agent = createAgent({ id: 'desk', model: scriptedModel([...swapped, 'Done.']), tools: [pay] });
-    const swap = { isDone: false };
+    const swap = { isDone: !isSwapped };
     const authorize: Authorize = async (question) => {
       if (question.wait === undefined || swap.isDone) return limited(question);
       const answer = await limited(question);
@@ -201,7 +201,7 @@ describe('an answer counts only for the call that was authorized', () => {
   });
 
   it('over HTTP: the digest of another call than the one that was authorized is refused', async () => {
-    const { runtime, runs, wait, options } = await open();
+    const { runtime, runs, wait, options } = await open({ isSwapped: false });
     const handle = createSessionHandler(runtime, options);
     const late = new TransformStream<Uint8Array, Uint8Array>();
     const headers = { 'content-type': 'application/json' };
@@ -219,7 +219,8 @@ describe('an answer counts only for the call that was authorized', () => {
     const [next] = (await runtime.get('s')).waitingFor;
     await writer.write(new TextEncoder().encode(`${next?.digest ?? ''}"}`));
     await writer.close();
-    expect((await answer).status).toBeGreaterThanOrEqual(400);
+    const response = await answer;
+    expect([response.status, await response.json()]).toMatchObject([409, { error: { code: 'stale-approval' } }]);
     expect([runs, (await runtime.get('s')).waitingFor.length]).toEqual([[], 1]);
   });
 
