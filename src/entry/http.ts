@@ -1,11 +1,9 @@
 export type {
   ActionInput,
-  AnsweredWait,
   Authenticate,
   Authentication,
   Authorization,
   AuthorizationRequest,
-  AuthorizationScope,
   Authorize,
   ChannelGrant,
   ChannelSigner,

@@ -37,11 +37,10 @@ export const HttpAction = {
 } as const;
 export type HttpAction = (typeof HttpAction)[keyof typeof HttpAction];
 
-/** A wait, and the author of the message that led to it. */
-export type RequestedWait = SessionWait & { readonly requestedBy?: Actor };
-
-/** A wait that somebody is about to answer. Its `args` are those that will run. */
-export type AnsweredWait = RequestedWait & {
+/** A wait, and who asked for it. If somebody is about to approve it, its `args` are those that will run. */
+export type RequestedWait = SessionWait & {
+  /** Author of the message that led to it. */
+  readonly requestedBy?: Actor;
   /** Arguments that the agent asked for. Present only if the caller has changed them: `args` are the changed ones. */
   readonly requestedArgs?: Json;
 };
@@ -80,7 +79,7 @@ export interface AuthorizationRequest {
   /** The session with its tenant and owner. Absent for `create`, `list`, `waits` and `health`. */
   readonly session?: SessionFacts;
   /** The wait that is answered, with the tool, the whole arguments that will run, and who asked for it. For `wait`, `approve`, `reject`, `answer` and `grant`. */
-  readonly wait?: AnsweredWait;
+  readonly wait?: RequestedWait;
   /** Exactly what will be done. Empty for actions that only read. */
   readonly input: ActionInput;
 }
@@ -144,7 +143,7 @@ function readPermission(answer: Authorization): { readonly scope: AuthorizationS
 }
 
 /** Returns a wait as it will be answered. Throws if nobody can say how far an approval for the rest of the session would go. */
-export function toAnsweredWait(wait: RequestedWait, { args, scope }: { readonly args?: Json; readonly scope?: 'session' }): AnsweredWait {
+export function toAnsweredWait(wait: RequestedWait, { args, scope }: { readonly args?: Json; readonly scope?: 'session' }): RequestedWait {
   if (scope !== undefined && wait.type === 'approval' && wait.approvalScope === undefined)
     throw new InvalidArgumentError(
       `"${wait.toolName}" cannot be approved for the rest of the session: its tool has no approvalScope, or other calls of its step still run. Approve this call only, without scope, or wait until they have ended.`,
