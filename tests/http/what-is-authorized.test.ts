@@ -16,13 +16,11 @@ import { getApprovals, openChatSite, until } from '../use-chat/stage.ts';
 import { createGate, createPay } from '../use-chat/tools.ts';
 import { ann, bob, listen, openSite } from './stage.ts';
 
-const limit = 100;
-
 /** Lets everybody do everything, but approve payments of up to 100 only. */
-const limited: Authorize = ({ action, wait }) => {
+const allowUpTo100: Authorize = ({ action, wait }) => {
   if (action !== 'approve') return true;
   const euros = wait?.type === 'approval' ? readField(wait.args, 'euros') : undefined;
-  return typeof euros === 'number' && euros <= limit ? true : { refused: 'forbidden', reason: 'More than 100.' };
+  return typeof euros === 'number' && euros <= 100 ? true : { refused: 'forbidden', reason: 'More than 100.' };
 };
 
 const asking = { toolCalls: [{ name: 'pay', args: { euros: 50 } }] };
@@ -60,7 +58,7 @@ const swapped = [50, 1_000_000].map((euros) => ({ toolCalls: [{ id: 'c1', name: 
 describe('edited arguments are authorized', () => {
   it('over HTTP', async () => {
     const { agent, runs } = createPayer();
-    const site = await openSite({ agents: [agent], handler: { authorize: limited } });
+    const site = await openSite({ agents: [agent], handler: { authorize: allowUpTo100 } });
     const id = await site.start(ann, 'Pay.');
     const [wait] = (await site.request(ann, 'GET', `/sessions/${id}/waits`)).body.waits;
     const approveWith = (args: object) =>
@@ -74,7 +72,7 @@ describe('edited arguments are authorized', () => {
 
   it('over AG-UI, and none of several answers is given if one is refused', async () => {
     const { agent, runs } = createPayer([50, 51]);
-    const site = await openAgUiSite({ agents: [agent], handler: { authorize: limited } });
+    const site = await openAgUiSite({ agents: [agent], handler: { authorize: allowUpTo100 } });
     const { interrupts } = await site.openPage('one').run({ text: 'Pay.' });
     const [first, second] = interrupts;
     if (first === undefined || second === undefined) throw new Error('Two approvals were expected.');
@@ -89,7 +87,7 @@ describe('edited arguments are authorized', () => {
 
   it('over useChat, and none of several answers is given if one is refused', async () => {
     const { agent, runs } = createPayer([50, 51]);
-    const site = await openChatSite({ agent, routes: { authorize: limited } });
+    const site = await openChatSite({ agent, routes: { authorize: allowUpTo100 } });
     const page = await site.open('c1', { isAutomatic: false });
     await page.sendMessage({ text: 'Pay.' });
     const [first = '', second = ''] = getApprovals(page);
@@ -175,8 +173,8 @@ describe('an answer counts only for the call that was authorized', () => {
     const agent = createAgent({ id: 'desk', model: scriptedModel([...swapped, 'Done.']), tools: [pay] });
     const swap = { isDone: !isSwapped };
     const authorize: Authorize = async (question) => {
-      if (question.wait === undefined || swap.isDone) return limited(question);
-      const answer = await limited(question);
+      if (question.wait === undefined || swap.isDone) return allowUpTo100(question);
+      const answer = await allowUpTo100(question);
       swap.isDone = true;
       await runtime.reject('s', question.wait, { by, reason: 'Ask again.' });
       return answer;
@@ -253,19 +251,16 @@ describe('an approval for the rest of a session', () => {
     const { body: created } = await site.request(ann, 'POST', '/sessions', {});
     const id = created.session_id;
     await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'Pay.' });
-    const asked = async () => {
+    const findAsked = async () => {
       for await (const item of site.runtime.openStep(id))
         if (item.type === 'event' && item.event.type === 'ToolApprovalRequested') return item.event;
       return undefined;
     };
-    await expect.poll(asked).toBeDefined();
-    const event = await asked();
-    const path = `/sessions/${id}/waits/${String(event?.['waitId'])}/approve`;
+    await expect.poll(findAsked).toBeDefined();
+    const event = await findAsked();
+    const path = `/sessions/${id}/waits/${typeof event?.['waitId'] === 'string' ? event['waitId'] : ''}/approve`;
     const early = await site.request(bob, 'POST', path, { digest: event?.['digest'], scope: 'session' });
-    expect(early).toMatchObject({
-      status: 400,
-      body: { error: { message: expect.stringContaining('other calls of its step still run') } },
-    });
+    expect([early.status, early.body.error.message]).toEqual([400, expect.stringContaining('other calls of its step still run')]);
     gate.open();
     await expect.poll(async () => (await site.runtime.get(id)).status).toBe('waiting');
     expect((await site.request(bob, 'POST', path, { digest: event?.['digest'], scope: 'session' })).status).toBe(403);

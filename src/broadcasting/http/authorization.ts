@@ -45,7 +45,7 @@ export type RequestedWait = SessionWait & {
   readonly requestedArgs?: Json;
 };
 
-/** What an action will do. Fields that it does not have are absent. */
+/** Everything that an action will do. Fields that it does not have are absent. */
 export interface ActionInput {
   /** `send`: content of the message. */
   readonly content?: string | readonly ContentPart[];
@@ -125,7 +125,7 @@ export interface Caller {
   readonly by: Actor;
 }
 
-/** What a caller wants to do. */
+/** An action that a caller asks for. */
 export type AuthorizedAction = Pick<AuthorizationRequest, 'action' | 'session' | 'wait'> & { readonly input?: ActionInput };
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

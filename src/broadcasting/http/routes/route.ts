@@ -35,7 +35,7 @@ export interface WaitCall extends SessionCall {
   readonly wait: RequestedWait | undefined;
 }
 
-/** What a request will do. Nothing is done before `authorize` has seen it. */
+/** An action that was read, and is run once `authorize` has allowed it. */
 export interface ActionPlan {
   readonly input: ActionInput;
   /** Arguments of an approval, if the caller has changed them. */
