@@ -24,7 +24,7 @@ async function serve(): Promise<void> {
   const runtime = createSessionRuntime({ agents: [agent], store: createMemoryStore() });
   await runtime.create({ id: sessionId }, { by });
   await runtime.send(sessionId, 'Go.', { by });
-  const handle = createSessionHandler(runtime, { authorize: () => ({ by }), newSession: () => ({}) });
+  const handle = createSessionHandler(runtime, { authenticate: () => by, authorize: () => true, newSession: () => ({}) });
   const server = createServer(toNodeListener(handle)).listen(0, '127.0.0.1', () => {
     // Holds: it listens on a port, not on a pipe.
     process.stdout.write(`${(server.address() as AddressInfo).port}\n`);

@@ -11,11 +11,13 @@ const runtime = createSessionRuntime({ agents: [agent], store: createMemoryStore
 
 const sessions = createSessionHandler(runtime, {
   basePath: '/api',
-  authorize: ({ request, session }) => {
+  authenticate: (request) => {
     const user = request.headers.get('x-user'); // your own login
-    if (user === null) return { refused: 'unauthenticated' };
-    if (session !== undefined && session.owner !== user) return undefined; // somebody else's: 404
-    return { by: { id: user, kind: 'user' }, scope: { owner: user } };
+    return user === null ? undefined : { id: user, kind: 'user' };
+  },
+  authorize: ({ by, session }) => {
+    if (session !== undefined && session.owner !== by.id) return false; // somebody else's: 404
+    return { scope: { owner: by.id } };
   },
   newSession: ({ by }) => ({ owner: by.id }),
 });

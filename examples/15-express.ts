@@ -18,7 +18,8 @@ app.use(
   toNodeListener(
     createSessionHandler(runtime, {
       basePath: '/api',
-      authorize: () => ({ by: { id: 'ann', kind: 'user' } }), // your own login
+      authenticate: () => ({ id: 'ann', kind: 'user' }), // your own login
+      authorize: () => true,
       newSession: ({ by }) => ({ owner: by.id }),
     }),
   ),

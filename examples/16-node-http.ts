@@ -11,7 +11,8 @@ import { scriptedModel } from 'stepline/testing';
 const agent = createAgent({ id: 'desk', model: scriptedModel([{ chunks: ['Good ', 'morning.'] }]) });
 const runtime = createSessionRuntime({ agents: [agent], store: createMemoryStore() });
 const handler = createSessionHandler(runtime, {
-  authorize: () => ({ by: { id: 'ann', kind: 'user' } }), // your own login
+  authenticate: () => ({ id: 'ann', kind: 'user' }), // your own login
+  authorize: () => true,
   newSession: ({ by }) => ({ owner: by.id }),
 });
 const server = createServer(toNodeListener(handler)).listen(0);

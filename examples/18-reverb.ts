@@ -17,8 +17,8 @@ const server = await startPusherServer({ apps: [{ appId: 'my-app', ...keys }] })
 const reverb = createPusherBroadcaster({ appId: 'my-app', ...keys, url: server.url });
 const agent = createAgent({ id: 'desk', model: scriptedModel([{ chunks: ['Good ', 'morning.'] }]) });
 const runtime = createSessionRuntime({ agents: [agent], store: createMemoryStore(), onEvent: reverb.broadcast });
-const authorize = () => ({ by: { id: 'ann', kind: 'user' } }); // your own login
-const handler = createSessionHandler(runtime, { authorize, newSession: () => ({}), channels: createPusherChannels(keys) });
+const login = { authenticate: () => ({ id: 'ann', kind: 'user' }), authorize: () => true }; // your own
+const handler = createSessionHandler(runtime, { ...login, newSession: () => ({}), channels: createPusherChannels(keys) });
 const http = createServer(toNodeListener(handler)).listen(0);
 const url = `http://localhost:${(http.address() as AddressInfo).port}`;
 await runtime.create({ id: 'one' }, { by: { id: 'ann', kind: 'user' } });

@@ -9,12 +9,11 @@ const createAgents = () => [createAgent({ id: 'desk', model: scriptedModel(['Goo
 const runtime = sharedRuntime('chats', () => createSessionRuntime({ agents: createAgents(), store: createMemoryStore() }));
 
 export const { GET, POST, DELETE } = chatRoutes(runtime, {
-  authorize: ({ request, session }) => {
+  authenticate: (request) => {
     const user = request.headers.get('x-user'); // your own login
-    if (user === null) return { refused: 'unauthenticated' };
-    if (session !== undefined && session.owner !== user) return undefined; // somebody else's: 404
-    return { by: { id: user, kind: 'user' } };
+    return user === null ? undefined : { id: user, kind: 'user' };
   },
+  authorize: ({ by, session }) => session === undefined || session.owner === by.id, // somebody else's: 404
   newSession: ({ by }) => ({ owner: by.id }),
 });
 

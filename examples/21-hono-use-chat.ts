@@ -15,7 +15,8 @@ const model = scriptedModel([{ toolCalls: [{ name: 'refund', args: { euros: 20 }
 const runtime = createSessionRuntime({ agents: [createAgent({ model, tools: [refund] })], store: createMemoryStore() });
 
 const { handle } = chatRoutes(runtime, {
-  authorize: () => ({ by: { id: 'ann', kind: 'user' } }), // your own login
+  authenticate: () => ({ id: 'ann', kind: 'user' }), // your own login
+  authorize: () => true,
   newSession: ({ by }) => ({ owner: by.id }),
 });
 const app = new Hono();

@@ -49,7 +49,8 @@ await restate.register(`http://127.0.0.1:${workerPort}`);
 const runtime = restateSessions({ agents: [createDesk()], ingress: { url: restate.ingress }, list });
 const sessions = createSessionHandler(runtime, {
   basePath: '/agents',
-  authorize: () => ({ by: { id: 'ann', kind: 'user' } }), // your own login
+  authenticate: () => ({ id: 'ann', kind: 'user' }), // your own login
+  authorize: () => true,
   newSession: ({ by }) => ({ owner: by.id, agent: 'desk' }),
 });
 const page = createPageHandler({ api: '/agents', title: 'Desk on Restate', suggestions: ['Write to our partners.'] });

@@ -1,4 +1,7 @@
 export type {
+  ActionInput,
+  Authenticate,
+  Authentication,
   Authorization,
   AuthorizationRequest,
   Authorize,
@@ -8,6 +11,7 @@ export type {
   ChannelTokenOptions,
   ChannelTokens,
   NewSessionQuestion,
+  Refusal,
   RequestedWait,
   SessionHandlerOptions,
   WebhookCheck,

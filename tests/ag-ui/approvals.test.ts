@@ -9,7 +9,7 @@ import type { SessionStore } from '../../src/sessions/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
-import { ann, authorize, bob, newSession } from '../http/stage.ts';
+import { ann, authenticate, authorize, bob, newSession } from '../http/stage.ts';
 import type { AgUiSite, Page, PageRun } from './stage.ts';
 import { approve, createSignal, openAgUiSite, readEvents, reject } from './stage.ts';
 
@@ -276,7 +276,7 @@ describe('an answer that was not asked for', () => {
     expect(metadata).toMatchObject({ stepline: { args: { password: '[redacted]' }, hiddenFields: ['password'] } });
     const refused = await page.run({ resume: [approve({ id })] });
     expect(refused).toMatchObject({ outcome: 'error', error: { code: 'hidden-arguments' } });
-    const show = createSessionHandler(site.runtime, { authorize, newSession, secret });
+    const show = createSessionHandler(site.runtime, { authenticate, authorize, newSession, secret });
     const waitId = (metadata?.['stepline'] as { readonly waitId: string }).waitId;
     const shown = await show(new Request(`http://host/sessions/one/waits/${waitId}`, { headers: { 'x-caller': ann } }));
     const { args, seen } = (await shown.json()) as { readonly args: unknown; readonly seen: string };

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createAgUiHandler } from '../../src/broadcasting/ag-ui/index.ts';
 import { toNodeListener } from '../../src/broadcasting/http/index.ts';
 import { createFakeClock } from '../../src/testing/index.ts';
-import { ann, authorize, listen, newSession } from '../http/stage.ts';
+import { ann, authenticate, authorize, listen, newSession } from '../http/stage.ts';
 import { countReaders } from '../support/count-readers.ts';
 import { openAgUiSite, readEvents } from './stage.ts';
 
@@ -13,7 +13,13 @@ it('two hundred pages that leave a run in mid-answer leave no reader and no time
   const { runtime, count, total } = countReaders(site.runtime);
   const clock = createFakeClock();
   const problems: unknown[] = [];
-  const handle = createAgUiHandler(runtime, { authorize, newSession, clock, onProblem: (error) => void problems.push(error) });
+  const handle = createAgUiHandler(runtime, {
+    authenticate,
+    authorize,
+    newSession,
+    clock,
+    onProblem: (error) => void problems.push(error),
+  });
   const url = await listen(createServer(toNodeListener(handle)));
   const messages = [{ id: 'm', role: 'user', content: 'write one two@g three' }];
   const run = (signal?: AbortSignal): Promise<Response> =>

@@ -13,7 +13,7 @@ import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/inde
 import type { Orchestrator } from '../../src/step-by-step/index.ts';
 import type { Clock } from '../../src/lib/index.ts';
 import { createConformanceAgents } from '../../src/testing/index.ts';
-import { ann, authorize, listen, newSession } from '../http/stage.ts';
+import { ann, authenticate, authorize, listen, newSession } from '../http/stage.ts';
 
 /** An event as a page reads it. */
 export type ReadEvent = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -128,7 +128,7 @@ export async function openAgUiSite(options: AgUiSiteOptions = {}, place = create
   const runtime = createSessionRuntime({ agents, store: place.open(), ...clock, ...options.runtime });
   onTestFinished(() => runtime.drain({ timeoutMs: 0 }));
   const onProblem = (error: unknown): void => void problems.push(error);
-  const handle = createAgUiHandler(runtime, { authorize: trusting, newSession, onProblem, ...options.handler });
+  const handle = createAgUiHandler(runtime, { authenticate, authorize: trusting, newSession, onProblem, ...options.handler });
   const url = await listen(createServer(toNodeListener(handle)));
   return {
     url,

@@ -50,7 +50,8 @@ const agent = createAgent({ model: scriptedModel([answer], { repeatLast: true })
 const runtime = createSessionRuntime({ agents: [agent], store: sqliteStore({ path }) });
 await runtime.ready;
 const { handle } = chatRoutes(runtime, {
-  authorize: () => ({ by: { id: 'ann', kind: 'user' } }),
+  authenticate: () => ({ id: 'ann', kind: 'user' }),
+  authorize: () => true,
   newSession: () => ({ owner: 'ann' }),
   onProblem: (problem) => process.stderr.write(`${String(problem)}\n`),
 });

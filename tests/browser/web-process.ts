@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../scripts/run.mjs';
-import type { Authorization } from '../../src/broadcasting/http/index.ts';
+import type { Authentication } from '../../src/broadcasting/http/index.ts';
 import { createSessionHandler, toNodeListener } from '../../src/broadcasting/http/index.ts';
 import { createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
@@ -21,16 +21,17 @@ const streams = new Set<ServerResponse>();
 let expiredAt = 0;
 
 /** A token is the time at which it was issued. */
-function authorize({ request }: { readonly request: Request }): Authorization {
+function authenticate(request: Request): Authentication {
   const issuedAt = Number(/^Bearer (\d+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? 0);
-  if (issuedAt > expiredAt) return { by: { id: 'ann', kind: 'user' } };
+  if (issuedAt > expiredAt) return { id: 'ann', kind: 'user' };
   counts.refused += 1;
   return { refused: 'unauthenticated', reason: 'The token has expired.' };
 }
 
 const sessions = toNodeListener(
   createSessionHandler(runtime, {
-    authorize,
+    authenticate,
+    authorize: () => true,
     basePath: '/agents',
     newSession: ({ by, body }) => ({ owner: by.id, agent: typeof body['agent'] === 'string' ? body['agent'] : 'desk' }),
     retryMs: 100,

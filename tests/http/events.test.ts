@@ -278,7 +278,7 @@ describe('a reader that leaves', () => {
     }
     const handler = createSessionHandler(
       { ...runtime, events: readCounted },
-      { authorize: () => ({ by: { id: 'ann', kind: 'user' } }), newSession },
+      { authenticate: () => ({ id: 'ann', kind: 'user' }), authorize: () => true, newSession },
     );
     for (let readers = 0; readers < 3; readers += 1) {
       const { body } = await handler(new Request(`http://host/sessions/${id}/events`));
@@ -305,7 +305,12 @@ describe('a reader that leaves', () => {
       };
     };
     const counted = { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule };
-    const handler = createSessionHandler(runtime, { authorize: () => ({ by: { id: 'ann', kind: 'user' } }), newSession, clock: counted });
+    const handler = createSessionHandler(runtime, {
+      authenticate: () => ({ id: 'ann', kind: 'user' }),
+      authorize: () => true,
+      newSession,
+      clock: counted,
+    });
     expect((await handler(new Request(`http://host/sessions/${id}/events?after=soon`))).status).toBe(400);
     await handler(new Request(`http://host/sessions/${id}/events`, { signal: AbortSignal.abort() }));
     expect(timers.open).toBe(0);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createSessionHandler, toNodeListener } from '../../src/broadcasting/http/index.ts';
 import { createFakeClock } from '../../src/testing/index.ts';
 import { countReaders } from '../support/count-readers.ts';
-import { ann, authorize, listen, newSession, openSite } from './stage.ts';
+import { ann, authenticate, authorize, listen, newSession, openSite } from './stage.ts';
 
 it('two hundred readers of events that leave leave no reader and no timer behind, and are not reported', async () => {
   const site = await openSite();
@@ -13,7 +13,13 @@ it('two hundred readers of events that leave leave no reader and no timer behind
   const { runtime, count, total } = countReaders(site.runtime);
   const clock = createFakeClock();
   const problems: unknown[] = [];
-  const handle = createSessionHandler(runtime, { authorize, newSession, clock, onProblem: (error) => void problems.push(error) });
+  const handle = createSessionHandler(runtime, {
+    authenticate,
+    authorize,
+    newSession,
+    clock,
+    onProblem: (error) => void problems.push(error),
+  });
   const url = `${await listen(createServer(toNodeListener(handle)))}/sessions/${id}/events`;
   const leaveEarly = async (): Promise<void> => {
     const leaving = new AbortController();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createSessionHandler } from '../../src/broadcasting/http/index.ts';
 import { pickRuns } from '../support/test-scale.ts';
-import { ann, authorize, newSession, openSite } from './stage.ts';
+import { ann, authenticate, authorize, newSession, openSite } from './stage.ts';
 
 const pickOne = fc.constantFrom;
 
@@ -91,7 +91,7 @@ it(`${runs} malformed requests are answered with a status below 500`, async () =
   const site = await openSite({ handler: { maxBodyBytes: 4000 } });
   const problems: unknown[] = [];
   const onProblem = (error: unknown): void => void problems.push(error);
-  const handle = createSessionHandler(site.runtime, { authorize, newSession, onProblem, maxBodyBytes: 4000 });
+  const handle = createSessionHandler(site.runtime, { authenticate, authorize, newSession, onProblem, maxBodyBytes: 4000 });
   const id = await site.start(ann, 'pay 5');
   const wait = (await site.runtime.get(id)).waitingFor[0]?.id ?? '';
   await fc.assert(

@@ -6,7 +6,7 @@ import { createChannelTokens, createSessionHandler, errorStatuses } from '../../
 import { createFakeClock } from '../../src/testing/index.ts';
 import { root } from '../../scripts/run.mjs';
 import { pickRuns } from '../support/test-scale.ts';
-import { ann, authorize, bob, eve, newSession, openSite } from './stage.ts';
+import { ann, authenticate, authorize, bob, eve, newSession, openSite } from './stage.ts';
 
 const secret = 'a secret for tests that is long enough';
 
@@ -76,18 +76,22 @@ describe('authorize', () => {
   it('is required', async () => {
     const { runtime } = await openSite();
     // @ts-expect-error -- somebody without a compiler may forget it
-    expect(() => createSessionHandler(runtime, { newSession })).toThrow('needs authorize');
+    expect(() => createSessionHandler(runtime, { authorize, newSession })).toThrow('needs authenticate');
     // @ts-expect-error -- the same
-    expect(() => createSessionHandler(runtime, { authorize })).toThrow('needs newSession');
+    expect(() => createSessionHandler(runtime, { authenticate, newSession })).toThrow('needs authorize');
+    // @ts-expect-error -- the same
+    expect(() => createSessionHandler(runtime, { authenticate, authorize })).toThrow('needs newSession');
     // @ts-expect-error -- a name that does not exist
-    expect(() => createSessionHandler(runtime, { authorize, newSession, origin: [] })).toThrow('Did you mean "origins"?');
+    expect(() => createSessionHandler(runtime, { authenticate, authorize, newSession, origin: [] })).toThrow('Did you mean "origins"?');
   });
 
   it.each([
     ['nothing', undefined, 404],
     ['false', false, 404],
-    ['an empty object', {}, 404],
-    ['an author without a kind', { by: { id: 'ann' } }, 500],
+    ['null', null, 404],
+    ['an empty object', {}, 500],
+    ['an author', { by: { id: 'ann', kind: 'user' } }, 500],
+    ['an author with a scope', { by: { id: 'ann', kind: 'user' }, scope: {} }, 500],
   ])('that returns %s refuses', async (_name, answer, status) => {
     // @ts-expect-error -- somebody without a compiler may return anything
     const site = await openSite({ handler: { authorize: () => answer } });

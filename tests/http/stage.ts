@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Authorization, AuthorizationRequest, SessionHandlerOptions } from '../../src/broadcasting/http/index.ts';
+import type { Authentication, Authorization, AuthorizationRequest, SessionHandlerOptions } from '../../src/broadcasting/http/index.ts';
 import { createSessionHandler, toNodeListener } from '../../src/broadcasting/http/index.ts';
 import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
@@ -17,18 +17,21 @@ export function readCaller(request: Request): { readonly id: string; readonly ki
 }
 
 /** Users use their own sessions, staff those of their tenant; only staff approves, and nobody what they asked for. */
-export function authorize({ request, action, session, wait }: AuthorizationRequest): Authorization {
-  if (action === 'health') return { by: { id: 'probe', kind: 'service' } };
-  const caller = readCaller(request);
-  if (caller === undefined) return { refused: 'unauthenticated', reason: 'Send x-caller.' };
-  const { tenant, ...by } = caller;
-  const scope = by.kind === 'staff' ? { tenant } : { tenant, owner: by.id };
-  if (session === undefined) return { by, scope };
+export function authorize({ by, request, action, session, wait }: AuthorizationRequest): Authorization {
+  if (action === 'health') return true;
+  const tenant = readCaller(request)?.tenant ?? '';
+  if (session === undefined) return { scope: by.kind === 'staff' ? { tenant } : { tenant, owner: by.id } };
   if (session.tenant !== tenant || (by.kind !== 'staff' && session.owner !== by.id)) return undefined;
   const isApproval = action === 'approve' || action === 'grant';
   if (isApproval && by.kind !== 'staff') return { refused: 'forbidden', reason: 'Only staff approves.' };
   if (isApproval && wait?.requestedBy?.id === by.id) return { refused: 'forbidden', reason: 'Somebody else has to approve this.' };
-  return { by };
+  return true;
+}
+
+/** Names the caller; whoever asks for the health is a probe. */
+export function authenticate(request: Request): Authentication {
+  if (new URL(request.url).pathname.endsWith('/health')) return { id: 'probe', kind: 'service' };
+  return readCaller(request) ?? { refused: 'unauthenticated', reason: 'Send x-caller.' };
 }
 
 export const newSession: SessionHandlerOptions['newSession'] = ({ request, by, body }) => ({
@@ -118,7 +121,7 @@ export async function openSite({ agents, handler = {} }: SiteOptions = {}): Prom
   });
   onTestFinished(() => runtime.drain({ timeoutMs: 0 }));
   const onProblem = (error: unknown): void => void problems.push(error);
-  const handle = createSessionHandler(runtime, { authorize, newSession, onProblem, ...handler });
+  const handle = createSessionHandler(runtime, { authenticate, authorize, newSession, onProblem, ...handler });
   const url = await listen(createServer(toNodeListener(handle)));
   const request: Site['request'] = async (caller, method, path, value) => {
     const headers: Record<string, string> = caller === undefined ? {} : { 'x-caller': caller };

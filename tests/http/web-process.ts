@@ -10,7 +10,8 @@ const [, , path = '', port = '0'] = process.argv;
 const runtime = createSessionRuntime({ agents: [createWriter()], store: sqliteStore({ path }), role: 'client' });
 const by = { id: 'ann', kind: 'user' };
 const handler = createSessionHandler(runtime, {
-  authorize: () => ({ by }),
+  authenticate: () => by,
+  authorize: () => true,
   newSession: () => ({ owner: 'ann' }),
   retryMs: 100,
   onProblem: () => undefined,

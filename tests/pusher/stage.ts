@@ -15,7 +15,7 @@ import { startPusherServer } from '../../src/broadcasting/pusher-server/index.ts
 import type { EmbeddedRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import type { Orchestrator } from '../../src/step-by-step/index.ts';
-import { authorize, listen, newSession } from '../http/stage.ts';
+import { authenticate, authorize, listen, newSession } from '../http/stage.ts';
 
 // Holds: in Node the module is the class itself, which its types do not say.
 const PusherClient = pusherModule as unknown as typeof pusherModule.default;
@@ -100,6 +100,7 @@ export async function openMirroredSite(options: MirrorOptions): Promise<Mirrored
   onTestFinished(() => runtime.drain({ timeoutMs: 0 }));
   const { key, secret } = app;
   const handle = createSessionHandler(runtime, {
+    authenticate,
     authorize,
     newSession,
     onProblem,

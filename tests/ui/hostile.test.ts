@@ -9,7 +9,7 @@ import { scriptedModel } from '../../src/testing/index.ts';
 import type { AgentViewOptions, LiveAgentView, PageChannel, PageEnvironment } from '../../src/ui/index.ts';
 import { createAgentView } from '../../src/ui/index.ts';
 import type { Site } from '../http/stage.ts';
-import { ann, authorize, bob, eve, newSession, openSite } from '../http/stage.ts';
+import { ann, authenticate, authorize, bob, eve, newSession, openSite } from '../http/stage.ts';
 import { createBrowser } from './browser.ts';
 
 type Fetch = typeof globalThis.fetch;
@@ -245,7 +245,9 @@ describe('a server that starts again with another secret', () => {
   it('refuses what was seen before, and takes what is read again', async () => {
     const site = await openDesk();
     const id = await site.start(ann, 'unlock');
-    const handlers = ['a', 'b'].map((letter) => createSessionHandler(site.runtime, { authorize, newSession, secret: letter.repeat(32) }));
+    const handlers = ['a', 'b'].map((letter) =>
+      createSessionHandler(site.runtime, { authenticate, authorize, newSession, secret: letter.repeat(32) }),
+    );
     let handle = handlers[0]!;
     const fetch: Fetch = (url, init = {}) => {
       const headers = new Headers(init.headers);

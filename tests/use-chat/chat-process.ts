@@ -24,7 +24,8 @@ const runtime = createSessionRuntime({
 });
 await runtime.ready;
 const { handle } = chatRoutes(runtime, {
-  authorize: () => ({ by: { id: 'ann', kind: 'user' } }),
+  authenticate: () => ({ id: 'ann', kind: 'user' }),
+  authorize: () => true,
   newSession: () => ({ owner: 'ann' }),
 });
 const server = createServer(toNodeListener(handle)).listen(Number(port), '127.0.0.1', () => {

@@ -33,7 +33,8 @@ it('two hundred pages that leave a chat in mid-answer leave no reader and no tim
   const clock = createFakeClock();
   const problems: unknown[] = [];
   const { handle } = chatRoutes(runtime, {
-    authorize: () => ({ by: { id: 'ann', kind: 'user' } }),
+    authenticate: () => ({ id: 'ann', kind: 'user' }),
+    authorize: () => true,
     newSession: () => ({}),
     clock,
     onProblem: (error) => void problems.push(error),

@@ -45,10 +45,7 @@ describe('the routes of a chat', () => {
     const agent = createAgent({ model: scriptedModel(['One.'], { repeatLast: true }) });
     // Staff sees everything.
     const routes: Partial<ChatRouteOptions> = {
-      authorize: ({ request, session }) => {
-        const id = request.headers.get('x-user') ?? '';
-        return session === undefined || session.owner === id || id === 'staff' ? { by: { id, kind: 'user' } } : undefined;
-      },
+      authorize: ({ by: { id }, session }) => session === undefined || session.owner === id || id === 'staff',
     };
     const site = await openChatSite({ agent, routes });
     for (const user of ['ann', 'staff']) await (await site.request('POST', '', post(`I am ${user}`), user)).text();
@@ -128,7 +125,11 @@ describe('the routes of a chat', () => {
   });
 
   it('know their own pages by the host that the browser used, whatever the server calls itself', async () => {
-    const { GET } = chatRoutes((await open()).runtime, { authorize: () => ({ by: { id: 'ann', kind: 'user' } }), newSession: () => ({}) });
+    const { GET } = chatRoutes((await open()).runtime, {
+      authenticate: () => ({ id: 'ann', kind: 'user' }),
+      authorize: () => true,
+      newSession: () => ({}),
+    });
     const ask = async (origin: string): Promise<number> => {
       const headers = { origin, host: 'app.example' };
       return (await GET(new Request('http://localhost:3000/api/chat/c1', { headers }))).status;

@@ -15,11 +15,12 @@ import { listen } from '../http/stage.ts';
 export type Page = Chat<AgentUIMessage>;
 
 /** A user by a header; users see their own chats only. */
-const authorize: ChatRouteOptions['authorize'] = ({ request, session }) => {
-  const user = request.headers.get('x-user');
-  if (user === null) return { refused: 'unauthenticated', reason: 'Send x-user.' };
-  if (session !== undefined && session.owner !== user) return undefined;
-  return { by: { id: user, kind: 'user' } };
+const login: Pick<ChatRouteOptions, 'authenticate' | 'authorize'> = {
+  authenticate: (request) => {
+    const user = request.headers.get('x-user');
+    return user === null ? { refused: 'unauthenticated', reason: 'Send x-user.' } : { id: user, kind: 'user' };
+  },
+  authorize: ({ by, session }) => session === undefined || session.owner === by.id,
 };
 
 /** Reads the chunks of a stream from its bytes, and lets the AI SDK check every one. */
@@ -86,7 +87,7 @@ export async function openChatSite({ agent, store = createMemoryStore(), runtime
   const runtime = createSessionRuntime({ agents: [agent], store, ...more });
   onTestFinished(() => runtime.drain({ timeoutMs: 0 }));
   const { handle } = chatRoutes(runtime, {
-    authorize,
+    ...login,
     newSession: ({ by }) => ({ owner: by.id }),
     onProblem: (error) => void problems.push(error),
     ...routes,

@@ -1,13 +1,14 @@
 // The handler of AG-UI requests.
 // Owns:     the order in which a request is checked, and whether an error is a status or the end of a run.
 // Does not: know how a run is streamed, or what an answer means.
-// H3. An input that cannot be read, or that the host refuses, is an HTTP error, and no run starts. Everything else is RUN_ERROR.
+// H3. Who it is comes first, before the input is read. An input that cannot be read, or that the host refuses, is an HTTP error, and no run starts. Everything else is RUN_ERROR.
 // H4. A page that leaves changes nothing: only DELETE stops a run.
 import { InvalidArgumentError, readField } from '../../lib/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import { NotWaitingError } from '../../step-by-step/index.ts';
 import type { Session, SessionRuntime } from '../../sessions/index.ts';
+import type { Caller } from '../http/index.ts';
 import {
   describeError,
   getSession,
@@ -27,7 +28,7 @@ import type { RunInput } from './read-input.ts';
 import { readInput } from './read-input.ts';
 import type { RunItem } from './session-run.ts';
 import { SessionRunStream } from './session-run.ts';
-import { createThread, startRun } from './start-run.ts';
+import { planThread, startRun } from './start-run.ts';
 
 /** Errors of what a run was asked for. The page shows them as the end of the run. */
 const runCodes = [
@@ -41,24 +42,24 @@ const write = (item: RunItem): string => (item === 'idle' ? ': idle\n\n' : `data
 const methods = ['POST', 'DELETE'];
 
 /** Returns the session of a thread; undefined if there is none yet. */
-async function findThread(services: AgUiServices, request: Request, threadId: string): Promise<Session | undefined> {
+async function findThread(services: AgUiServices, threadId: string): Promise<Session | undefined> {
   try {
     return await services.runtime.get(threadId);
   } catch (error) {
     if (readField(error, 'code') === 'unknown-session') return undefined;
-    return getSession(services, { request, action: 'send', id: threadId });
+    return getSession(services, threadId);
   }
 }
 
 /** Returns the session of a thread, which is created for its first message. */
-async function openThread(services: AgUiServices, request: Request, { input, body }: ReadRequest): Promise<Session | undefined> {
+async function openThread(services: AgUiServices, caller: Caller, { input, body }: ReadRequest): Promise<Session | undefined> {
   const { threadId, message, resume } = input;
-  const session = await findThread(services, request, threadId);
+  const session = await findThread(services, threadId);
   if (session !== undefined) return session;
-  const { by } = await services.gate.check({ request, action: 'create' });
+  const create = await planThread(services, caller, { threadId, body });
   const [first] = resume;
   if (first !== undefined) throw new NotWaitingError(first.interruptId, []);
-  return message === undefined ? undefined : createThread(services, { request, by, threadId, body });
+  return message === undefined ? undefined : create();
 }
 
 interface ReadRequest {
@@ -100,6 +101,7 @@ function createLeaving(services: AgUiServices, request: Request): AbortControlle
 }
 
 async function handleRun(services: AgUiServices, request: Request): Promise<Response> {
+  const caller = await services.gate.authenticate(request);
   const body = await readBody(request, services.maxBodyBytes);
   const input = readInput(body);
   const leaving = createLeaving(services, request);
@@ -108,11 +110,11 @@ async function handleRun(services: AgUiServices, request: Request): Promise<Resp
     toSseResponse(items, write, { onError: (error) => services.report(error, 'a run of AG-UI'), leave });
   try {
     // Holds: the body was read from JSON.
-    const session = await openThread(services, request, { input, body: body as JsonObject });
+    const session = await openThread(services, caller, { input, body: body as JsonObject });
     const { threadId, runId } = input;
     if (session === undefined)
       return respond(toItems([toStart(input), { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' } }]));
-    const started = await startRun({ services, request, input, session });
+    const started = await startRun({ services, caller, input, session });
     return respond(streamSafely(services, new SessionRunStream(services, input, started), leaving.signal));
   } catch (error) {
     if (!runCodes.includes(describeError(services.redactor, error).code)) {
@@ -125,11 +127,13 @@ async function handleRun(services: AgUiServices, request: Request): Promise<Resp
 
 /** Stops a run: `DELETE ?threadId=…`. */
 async function handleStop(services: AgUiServices, request: Request): Promise<Response> {
+  const caller = await services.gate.authenticate(request);
   const threadId = new URL(request.url).searchParams.get('threadId') ?? '';
   if (threadId === '') throw new InvalidArgumentError('The thread to stop is missing. Add ?threadId=… to the address.');
-  const session = await getSession(services, { request, action: 'cancel', id: threadId });
-  const { by } = await services.gate.check({ request, action: 'cancel', session });
-  await services.runtime.cancel(session.id, 'stopped on the page', { by, until: 'accepted' });
+  const session = await getSession(services, threadId);
+  const reason = 'stopped on the page';
+  await services.gate.check(caller, { action: 'cancel', session, input: { reason } });
+  await services.runtime.cancel(session.id, reason, { by: caller.by, until: 'accepted' });
   return toResponse(services.redactor, 202, { threadId });
 }
 

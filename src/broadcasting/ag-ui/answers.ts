@@ -5,6 +5,7 @@ import type { Json } from '../../lib/index.ts';
 import { describeValue, InvalidArgumentError, isRecord, parseJsonText, toCanonical } from '../../lib/index.ts';
 import type { ActionOptions, Actor, SessionResult, SessionRuntime, SessionWait } from '../../sessions/index.ts';
 import type { Grant } from '../../step-by-step/index.ts';
+import { assertParsable } from '../http/index.ts';
 import type { InterruptRef } from './interrupts.ts';
 import type { ResumeEntry, ToolAnswer } from './read-input.ts';
 
@@ -75,9 +76,11 @@ export function readDecision({ status, payload }: ResumeEntry, wait: Pick<Sessio
 }
 
 /** Reads the output of a tool that the page ran. JSON objects and lists are read as such, everything else is text. */
-export function readToolDecision({ content, error }: ToolAnswer): Decision {
+export function readToolDecision({ content, error }: ToolAnswer, maxBytes: number): Decision {
   if (error !== undefined) return { action: 'reject', reason: error };
-  const value = /^\s*[[{]/.test(content) ? parseJsonText(content) : undefined;
+  if (!/^\s*[[{]/.test(content)) return { action: 'answer', value: content };
+  assertParsable(content, maxBytes);
+  const value = parseJsonText(content);
   return { action: 'answer', value: value === undefined ? content : toJson(value, 'of a tool') };
 }
 

@@ -3,13 +3,11 @@ import type { ProblemReporter } from '../../events/index.ts';
 import type { Clock, Redactor } from '../../lib/index.ts';
 import { checkKeys, defaultRedactor, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../lib/index.ts';
 import type { SessionRuntime } from '../../sessions/index.ts';
-import type { Authorize, SessionHandlerOptions, Signer } from '../http/index.ts';
+import type { GateOptions, SessionHandlerOptions, Signer } from '../http/index.ts';
 import { createReporter, createSigner, Gate, parseCount, parseOrigins } from '../http/index.ts';
 import { AnswerCollector } from './answer-collector.ts';
 
-export interface AgUiHandlerOptions {
-  /** Returns the author of a request, or a refusal. The same as that of `createSessionHandler`. */
-  readonly authorize: Authorize;
+export interface AgUiHandlerOptions extends GateOptions {
   /** Returns the tenant and the owner of a session that a thread makes, and its agent and tags. Its id is that of the thread. */
   readonly newSession: SessionHandlerOptions['newSession'];
   /** Origins whose pages may use the handler, beside those of its own host: `https://app.example`. @default [] */
@@ -51,7 +49,18 @@ export interface AgUiServices {
 const maker = 'createAgUiHandler()';
 
 const known = [
-  ...['authorize', 'newSession', 'origins', 'maxBodyBytes', 'secret', 'redactor', 'heartbeatMs', 'maxStreamMs', 'maxBufferBytes'],
+  ...[
+    'authenticate',
+    'authorize',
+    'newSession',
+    'origins',
+    'maxBodyBytes',
+    'secret',
+    'redactor',
+    'heartbeatMs',
+    'maxStreamMs',
+    'maxBufferBytes',
+  ],
   ...['onProblem', 'clock'],
 ];
 
@@ -59,12 +68,12 @@ const known = [
 export function createServices(runtime: SessionRuntime, options: AgUiHandlerOptions): AgUiServices {
   if (!isRecord(options)) throw new InvalidArgumentError(`${maker} needs options, not ${describeValue(options)}.`);
   checkKeys(maker, options, known);
-  const { authorize, newSession, redactor = defaultRedactor, clock = systemClock } = options;
+  const { newSession, redactor = defaultRedactor, clock = systemClock } = options;
   if (typeof newSession !== 'function')
     throw new InvalidArgumentError(`${maker} needs newSession: a function that returns the tenant and owner of a new session.`);
   return {
     runtime,
-    gate: new Gate(authorize, maker),
+    gate: new Gate(options, maker),
     newSession,
     origins: parseOrigins(options.origins ?? []),
     maxBodyBytes: parseCount('maxBodyBytes', options.maxBodyBytes ?? 4_000_000),

@@ -4,8 +4,9 @@
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { InvalidArgumentError, jsonEquals, listAll, readField } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
-import type { Actor, Session, SessionWait } from '../../sessions/index.ts';
+import type { Session, SessionWait } from '../../sessions/index.ts';
 import { MessageRefusedError } from '../../step-by-step/index.ts';
+import type { Caller } from '../http/index.ts';
 import type { GivenAnswer } from './answers.ts';
 import { giveAnswer } from './answers.ts';
 import type { AgUiServices } from './handler-options.ts';
@@ -30,13 +31,15 @@ export interface StartedRun {
 
 const toMessageRequestId = (messageId: string): string => `ag-ui/message/${messageId}`;
 
-/** Creates the session of a thread. */
-export async function createThread(
-  { runtime, newSession }: AgUiServices,
-  { request, by, threadId, body }: { readonly request: Request; readonly by: Actor; readonly threadId: string; readonly body: JsonObject },
-): Promise<Session> {
-  const wishes = await newSession({ request, action: 'create', by, body });
-  return runtime.create({ ...wishes, id: threadId }, { by, until: 'accepted', requestId: 'ag-ui/thread' });
+/** Returns a function that creates the session of a thread. Throws if the caller may not. */
+export async function planThread(
+  { runtime, gate, newSession }: AgUiServices,
+  caller: Caller,
+  { threadId, body }: { readonly threadId: string; readonly body: JsonObject },
+): Promise<() => Promise<Session>> {
+  const wishes = { ...(await newSession({ ...caller, action: 'create', body })), id: threadId };
+  await gate.check(caller, { action: 'create', input: { newSession: wishes } });
+  return () => runtime.create(wishes, { by: caller.by, until: 'accepted', requestId: 'ag-ui/thread' });
 }
 
 /** Returns the newest message of a page if the session does not have it yet. Throws if it was changed since. */
@@ -87,11 +90,13 @@ async function give(run: SessionRun, answer: GivenAnswer): Promise<boolean> {
 
 /** Does what a request asks for: gives the answers, and sends the message. Settles as soon as that is stored. */
 export async function startRun(run: SessionRun): Promise<StartedRun> {
-  const { services, request, input, session } = run;
+  const { services, caller, input, session } = run;
   const { gate, runtime } = services;
-  const { by: reader } = await gate.check({ request, action: 'events', session });
+  await gate.check(caller, { action: 'events', session });
   const message = findNewMessage(session, input.message);
-  const { by: sender } = message === undefined ? { by: reader } : await gate.check({ request, action: 'send', session });
+  const rules = { whileWaiting: 'refuse' } as const;
+  if (message !== undefined && input.message !== undefined)
+    await gate.check(caller, { action: 'send', session, input: { content: input.message.content, ...rules } });
   const given = await takeAnswers(run);
   const { answers, left } = chooseAnswers(run, given, message);
   const isEdited = ({ decision }: GivenAnswer): boolean => decision.action === 'approve' && decision.args !== undefined;
@@ -103,6 +108,6 @@ export async function startRun(run: SessionRun): Promise<StartedRun> {
   if (left !== undefined) return { session, waitIds, left };
   if (message === undefined) return { session: waitIds.length > 0 ? session : await runtime.get(session.id), waitIds };
   const requestId = toMessageRequestId(message.id);
-  await runtime.send(session.id, message, { by: sender, requestId, until: 'accepted', whileWaiting: 'refuse' });
+  await runtime.send(session.id, message, { by: caller.by, requestId, until: 'accepted', ...rules });
   return { session, message, waitIds, requestId };
 }

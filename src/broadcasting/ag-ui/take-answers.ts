@@ -1,11 +1,11 @@
 // Answers in the input of a run.
 // F1. An answer that was not asked for has no effect, and is refused with its own sentence.
-// F2. Nobody answers who may not: the host is asked about each answer.
+// F2. Nobody answers who may not: the host is asked about each answer, with what it will do, before any is given.
 import { jsonEquals } from '../../lib/index.ts';
 import type { RecordedAction, Session, SessionWait } from '../../sessions/index.ts';
 import { ForgedApprovalError, StaleApprovalError } from '../../sessions/index.ts';
-import type { RequestedWait } from '../http/index.ts';
-import { assertSeen, createWaitError, findOpenWait, readWaitHistory } from '../http/index.ts';
+import type { ActionInput, Caller, RequestedWait } from '../http/index.ts';
+import { assertSeen, createWaitError, findOpenWait, readWaitHistory, toAnsweredWait } from '../http/index.ts';
 import type { Decision, GivenAnswer } from './answers.ts';
 import { readDecision, readToolDecision } from './answers.ts';
 import type { AgUiServices } from './handler-options.ts';
@@ -17,14 +17,22 @@ import { findWaitCalls } from './wait-calls.ts';
 /** A request about a session. */
 export interface SessionRun {
   readonly services: AgUiServices;
-  readonly request: Request;
+  readonly caller: Caller;
   readonly input: RunInput;
   readonly session: Session;
 }
 
+/** Returns what a decision will do. The arguments of an approval are those of its wait. */
+function toInput({ action: _, ...decision }: Decision): ActionInput {
+  const { args: _args, seen: _seen, ...input } = { args: undefined, seen: undefined, ...decision };
+  return input;
+}
+
 /** Asks the host whether somebody may decide about a wait. */
-async function authorizeAnswer({ services, request, session }: SessionRun, wait: RequestedWait, decision: Decision): Promise<GivenAnswer> {
-  const { by } = await services.gate.check({ request, action: decision.action, session, wait });
+async function authorizeAnswer({ services, caller, session }: SessionRun, wait: RequestedWait, decision: Decision): Promise<GivenAnswer> {
+  const { by } = caller;
+  const answered = decision.action === 'approve' ? toAnsweredWait(wait, decision) : wait;
+  await services.gate.check(caller, { action: decision.action, session, wait: answered, input: toInput(decision) });
   const view = { redactor: services.redactor, maxLength: Infinity };
   if (decision.action === 'approve') await assertSeen({ signer: services.signer, view }, { wait, by }, decision.seen);
   return { interruptId: toInterruptId(wait, session.stepCount), wait: { waitId: wait.id, digest: wait.digest }, decision, by };
@@ -50,9 +58,9 @@ export async function isRepeatedAnswer(
 
 /** Returns if the same answer was given before. Throws for any other answer to something that is not waited for. */
 async function assertRepeated(run: SessionRun, entry: ResumeEntry): Promise<void> {
-  const { services, request, session } = run;
+  const { services, caller, session } = run;
   const { runtime, gate } = services;
-  await gate.check({ request, action: 'get', session });
+  await gate.check(caller, { action: 'get', session });
   const { waitId, digest } = readInterruptId(entry.interruptId);
   // Only the digest says what it was: an approval, or a call of the page.
   for (const type of ['approval', 'client-tool'] as const) {
@@ -93,7 +101,8 @@ async function takeToolAnswers(run: SessionRun): Promise<readonly GivenAnswer[]>
   for (const { id } of waits) {
     const answer = input.toolAnswers.findLast(({ toolCallId }) => toolCallId === calls.get(id)?.callId);
     const wait = answer && (await findOpenWait(services.runtime, session, (each) => each.id === id));
-    if (answer !== undefined && wait !== undefined) given.push(await authorizeAnswer(run, wait, readToolDecision(answer)));
+    if (answer !== undefined && wait !== undefined)
+      given.push(await authorizeAnswer(run, wait, readToolDecision(answer, services.maxBodyBytes)));
   }
   return given;
 }

@@ -7,7 +7,7 @@ import { checkKeys, defaultRedactor, describeValue, InvalidArgumentError, isReco
 import type { Actor, NewSession, SessionFacts, SessionRuntime } from '../../sessions/index.ts';
 import type { BroadcastOptions, EnvelopeMapper } from '../index.ts';
 import { BroadcastPreset, createEnvelopeMapper } from '../index.ts';
-import type { Authorize } from './authorization.ts';
+import type { GateOptions } from './authorization.ts';
 import { Gate } from './authorization.ts';
 import type { ChannelTokens } from './channel-tokens.ts';
 import { createSignedTokens } from './channel-tokens.ts';
@@ -27,10 +27,11 @@ export interface NewSessionQuestion {
   readonly source?: SessionFacts;
 }
 
-export interface SessionHandlerOptions {
-  /** Returns the author of a request, or a refusal. */
-  readonly authorize: Authorize;
-  /** Returns the tenant and the owner of a session that a request makes, and its agent, tags and id if they are not the default ones. */
+export interface SessionHandlerOptions extends GateOptions {
+  /**
+   * Returns the tenant and the owner of a session that a request makes, and its agent, tags and id if they are not the default ones.
+   * `authorize` then decides about it.
+   */
   readonly newSession: (question: NewSessionQuestion) => NewSession | Promise<NewSession>;
   /** Path before all routes. @default '', which serves /sessions, /waits and /health */
   readonly basePath?: string;
@@ -91,7 +92,19 @@ export interface HandlerServices {
 }
 
 const known = [
-  ...['authorize', 'newSession', 'basePath', 'origins', 'maxBodyBytes', 'secret', 'audience', 'slim', 'redactor', 'broadcast'],
+  ...[
+    'authenticate',
+    'authorize',
+    'newSession',
+    'basePath',
+    'origins',
+    'maxBodyBytes',
+    'secret',
+    'audience',
+    'slim',
+    'redactor',
+    'broadcast',
+  ],
   ...['heartbeatMs', 'retryMs', 'maxStreamMs', 'maxBufferBytes', 'onProblem', 'clock', 'channels'],
 ];
 
@@ -99,7 +112,7 @@ const known = [
 export function createServices(runtime: SessionRuntime, options: SessionHandlerOptions): HandlerServices {
   if (!isRecord(options)) throw new InvalidArgumentError(`createSessionHandler() needs options, not ${describeValue(options)}.`);
   checkKeys('createSessionHandler()', options, known);
-  const { authorize, newSession, audience, redactor = defaultRedactor, clock = systemClock } = options;
+  const { newSession, audience, redactor = defaultRedactor, clock = systemClock } = options;
   if (typeof newSession !== 'function')
     throw new InvalidArgumentError(
       'createSessionHandler() needs newSession: a function that returns the tenant and owner of a new session.',
@@ -108,7 +121,7 @@ export function createServices(runtime: SessionRuntime, options: SessionHandlerO
   const contents = { includeContinuationTrace: options.broadcast?.preset !== BroadcastPreset.Minimal, ...options.broadcast, redactor };
   return {
     runtime,
-    gate: new Gate(authorize, 'createSessionHandler()'),
+    gate: new Gate(options, 'createSessionHandler()'),
     newSession,
     basePath: parseBasePath(options.basePath ?? ''),
     origins: parseOrigins(options.origins ?? []),

@@ -1,4 +1,13 @@
-export type { Authorization, AuthorizationRequest, Authorize, RequestedWait } from './authorization.ts';
+export type {
+  ActionInput,
+  Authenticate,
+  Authentication,
+  Authorization,
+  AuthorizationRequest,
+  Authorize,
+  Refusal,
+  RequestedWait,
+} from './authorization.ts';
 export { HttpAction } from './authorization.ts';
 export type { ChannelGrant, ChannelToken, ChannelTokenOptions, ChannelTokens } from './channel-tokens.ts';
 export { createChannelTokens } from './channel-tokens.ts';
@@ -14,7 +23,8 @@ export type { WebhookCheck } from './webhook/webhook-signature.ts';
 export { verifyWebhook } from './webhook/webhook-signature.ts';
 
 // For handlers of other protocols.
-export { Gate } from './authorization.ts';
+export type { Caller, GateOptions } from './authorization.ts';
+export { Gate, toAnsweredWait } from './authorization.ts';
 export { HiddenArgumentsError } from './errors/hidden-arguments-error.ts';
 export { MethodNotAllowedError } from './errors/method-not-allowed-error.ts';
 export { NotFoundError } from './errors/not-found-error.ts';
@@ -23,7 +33,7 @@ export { createWaitError, findOpenWait, readWaitHistory } from './find-wait.ts';
 export { guardRequests } from './guard-requests.ts';
 export { describeError, isServerError, toErrorResponse, toResponse } from './json-response.ts';
 export { createReporter, parseBasePath, parseCount, parseOrigins } from './parse-options.ts';
-export { readBody } from './read-body.ts';
+export { assertParsable, readBody } from './read-body.ts';
 export { assertSeen } from './seen-wait.ts';
 export type { Signer } from './signer.ts';
 export { createSigner } from './signer.ts';

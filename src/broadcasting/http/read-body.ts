@@ -1,12 +1,16 @@
 // The JSON body of a request.
 // B1. No more than the limit is read, whatever the request says about its length.
-// B2. Anything but a JSON object is refused with a sentence.
+// B2. Depth and number of values are counted in the text, before anything is built of it: a value costs far more memory than its two bytes.
+// B3. Anything but a JSON object is refused with a sentence.
 import { describeValue, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import { BodyTooLargeError } from './errors/body-too-large-error.ts';
 import { WrongContentTypeError } from './errors/wrong-content-type-error.ts';
 
 /** Containers inside containers: more than anything that can be stored, and far from what a stack holds. */
 const maxDepth = 80;
+
+/** Returns how many values a body may have: one for every 16 bytes that it may have, which is far more than pages send. */
+const getMaxValues = (maxBytes: number): number => Math.max(1000, Math.floor(maxBytes / 16));
 
 function checkContentType(request: Request): void {
   const given = request.headers.get('content-type');
@@ -24,8 +28,10 @@ async function readNext(reader: BodyReader): Promise<Awaited<ReturnType<BodyRead
   }
 }
 
+const createSizeError = (maxBytes: number): Error => new BodyTooLargeError(`The body is larger than ${maxBytes} bytes.`);
+
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw new BodyTooLargeError(maxBytes);
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw createSizeError(maxBytes);
   const chunks: Uint8Array[] = [];
   let size = 0;
   // Holds: the body of a request is bytes.
@@ -37,7 +43,7 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
     if (size > maxBytes) {
       // Nobody waits for the rest of it.
       void reader.cancel().catch(() => undefined);
-      throw new BodyTooLargeError(maxBytes);
+      throw createSizeError(maxBytes);
     }
     chunks.push(next.value);
   }
@@ -50,23 +56,28 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   return whole;
 }
 
-/** True if containers are nested too deep. Reads the text only: whatever walks the value later may not have the stack for it. */
-function isTooDeep(text: string): boolean {
-  let [depth, isInText] = [0, false];
+/**
+ * Throws if JSON text is nested too deep, or has too many values for a body of this size. Each comma and each list or object counts, so that
+ * an empty one counts twice.
+ */
+export function assertParsable(text: string, maxBytes: number): void {
+  const maxValues = getMaxValues(maxBytes);
+  let [depth, values, isInText] = [0, 1, false];
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index];
     if (isInText) {
       if (character === '\\') index += 1;
       else if (character === '"') isInText = false;
     } else if (character === '"') isInText = true;
-    else if (character === '[' || character === '{') depth += 1;
+    else if (character === ',') values += 1;
+    else if (character === '[' || character === '{') [depth, values] = [depth + 1, values + 1];
     else if (character === ']' || character === '}') depth -= 1;
-    if (depth > maxDepth) return true;
+    if (depth > maxDepth) throw new InvalidArgumentError(`The body is nested deeper than ${maxDepth} levels. Send a flatter value.`);
+    if (values > maxValues) throw new BodyTooLargeError(`The body has more than ${maxValues} values, the most for ${maxBytes} bytes.`);
   }
-  return false;
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array, maxBytes: number): unknown {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -74,7 +85,7 @@ function parseJson(bytes: Uint8Array): unknown {
     throw new InvalidArgumentError('The body is not UTF-8 text. Send JSON.');
   }
   if (text.trim() === '') return {};
-  if (isTooDeep(text)) throw new InvalidArgumentError(`The body is nested deeper than ${maxDepth} levels. Send a flatter value.`);
+  assertParsable(text, maxBytes);
   try {
     return JSON.parse(text);
   } catch {
@@ -91,7 +102,7 @@ export async function readForm(request: Request, maxBytes: number): Promise<Read
 export async function readBody(request: Request, maxBytes: number): Promise<Readonly<Record<string, unknown>>> {
   if (request.body === null && request.headers.get('content-type') === null) return {};
   checkContentType(request);
-  const value = parseJson(await readBytes(request, maxBytes));
+  const value = parseJson(await readBytes(request, maxBytes), maxBytes);
   if (!isRecord(value)) throw new InvalidArgumentError(`The body must be a JSON object, not ${describeValue(value)}.`);
   return value;
 }

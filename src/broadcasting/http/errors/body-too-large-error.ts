@@ -5,7 +5,8 @@ export class BodyTooLargeError extends SteplineError {
   override readonly name = 'BodyTooLargeError';
   readonly code = 'body-too-large';
 
-  constructor(maxBytes: number) {
-    super(`The body is larger than ${maxBytes} bytes. Send less, or raise the handler's maxBodyBytes.`);
+  /** `problem` is a sentence about its size. */
+  constructor(problem: string) {
+    super(`${problem} Send less, or raise the handler's maxBodyBytes.`);
   }
 }

@@ -1,17 +1,18 @@
 // A route: a method, a path, the action that `authorize` is asked about, and what is done.
-import type { JsonObject } from '../../../lib/index.ts';
+import type { Json, JsonObject } from '../../../lib/index.ts';
 import { checkKeys, describeValue, InvalidArgumentError } from '../../../lib/index.ts';
-import type { ActionOptions, Actor, Session } from '../../../sessions/index.ts';
-import type { HttpAction, RequestedWait } from '../authorization.ts';
+import type { ActionOptions, Actor, Session, SessionResult } from '../../../sessions/index.ts';
+import type { ActionInput, AuthorizationScope, HttpAction, RequestedWait } from '../authorization.ts';
 import type { HandlerServices } from '../handler-options.ts';
 import { toResponse } from '../json-response.ts';
 import { readBody } from '../read-body.ts';
 import type { SessionViewOptions } from '../session-view.ts';
+import { toResultView } from '../session-view.ts';
 
 /** Fields of a body. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** An authorized request. */
+/** A request of a known caller. */
 export interface RouteCall {
   readonly services: HandlerServices;
   readonly request: Request;
@@ -19,35 +20,50 @@ export interface RouteCall {
   /** Parts of the path, by name. */
   readonly params: Readonly<Record<string, string>>;
   readonly by: Actor;
-  readonly scope: { readonly tenant?: string; readonly owner?: string };
+  readonly scope: AuthorizationScope;
 }
 
-/** An authorized request about a session. */
+/** A request about a session. */
 export interface SessionCall extends RouteCall {
   readonly session: Session;
 }
 
-/** An authorized request about something that a session waits for. */
+/** A request about something that a session waits for. */
 export interface WaitCall extends SessionCall {
   readonly waitId: string;
   /** Undefined if it is not waited for: the caller may see the session, and nothing more was asked. */
   readonly wait: RequestedWait | undefined;
 }
 
-interface RouteBase<On extends string, Call> {
+/** An action that was read, and is run once `authorize` has allowed it. */
+export interface ActionPlan {
+  readonly input: ActionInput;
+  /** Arguments of an approval, if the caller has changed them. */
+  readonly args?: Json;
+  readonly run: () => Promise<Response>;
+}
+
+interface RouteBase<On extends string> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly action: HttpAction;
   readonly on: On;
-  readonly run: (call: Call) => Promise<Response> | Response;
 }
 
-/** A route. `session` loads the session that the path names, `wait` also what it waits for, before anybody is asked. */
-export type Route =
-  | RouteBase<'server', RouteCall>
-  /** With `takesToken`, a channel token stands for the author. */
-  | (RouteBase<'session', SessionCall> & { readonly takesToken?: boolean })
-  | RouteBase<'wait', WaitCall>;
+/** A route without a body runs as soon as its caller was authorized; one with a body reads it first, and says what it will do. */
+type Work<Call> =
+  | { readonly run: (call: Call) => Promise<Response> | Response; readonly takesToken?: boolean }
+  | { readonly plan: (call: Call) => Promise<ActionPlan> };
+
+export type ServerRoute = RouteBase<'server'> & Work<RouteCall>;
+
+/** Loads the session that the path names. With `takesToken`, a channel token stands for the caller. */
+export type SessionRoute = RouteBase<'session'> & Work<SessionCall>;
+
+/** Loads the session that the path names, and what it waits for. */
+export type WaitRoute = RouteBase<'wait'> & Work<WaitCall>;
+
+export type Route = ServerRoute | SessionRoute | WaitRoute;
 
 /** Sends JSON without its secrets. */
 export const send = ({ services }: RouteCall, status: number, value: JsonObject): Response => toResponse(services.redactor, status, value);
@@ -85,4 +101,11 @@ export function readActionOptions({ by }: RouteCall, body: Body): ActionOptions 
 }
 
 /** Status of an action: 202 if its result is still to come. */
-export const getStatus = ({ until }: { readonly until: 'rest' | 'accepted' }): number => (until === 'rest' ? 200 : 202);
+const getStatus = ({ until }: { readonly until: 'rest' | 'accepted' }): number => (until === 'rest' ? 200 : 202);
+
+/** Returns the plan of an action whose result is shown. */
+export const toPlan = (
+  call: SessionCall,
+  options: { readonly until: 'rest' | 'accepted' },
+  { act, ...plan }: Omit<ActionPlan, 'run'> & { readonly act: () => Promise<SessionResult> },
+): ActionPlan => ({ ...plan, run: async () => send(call, getStatus(options), toResultView(await act(), getView(call))) });

@@ -3,12 +3,12 @@ import type { JsonObject } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, omitUndefined } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { readContentPart } from '../../../messages/index.ts';
-import type { NewSession, SendOptions, SessionSummary } from '../../../sessions/index.ts';
+import type { NewSession, SendOptions, SessionResult, SessionSummary } from '../../../sessions/index.ts';
 import { readBody } from '../read-body.ts';
-import { toFactsView, toResultView, toSessionView, toSummaryView } from '../session-view.ts';
+import { toFactsView, toSessionView, toSummaryView } from '../session-view.ts';
 import { readQuery } from './read-query.ts';
-import type { Body, Route, RouteCall, SessionCall } from './route.ts';
-import { actionFields, getStatus, getView, readActionOptions, readFields, readText, send } from './route.ts';
+import type { ActionPlan, Body, Route, RouteCall, SessionCall } from './route.ts';
+import { actionFields, getView, readActionOptions, readFields, readText, send, toPlan } from './route.ts';
 
 /** Asks the host for the tenant and the owner of a session that a request makes. */
 async function askNewSession(call: RouteCall & Partial<SessionCall>, body: Body, action: 'create' | 'fork'): Promise<NewSession> {
@@ -18,12 +18,15 @@ async function askNewSession(call: RouteCall & Partial<SessionCall>, body: Body,
   return services.newSession({ request, action, by, body: given, ...(source !== undefined && { source }) });
 }
 
-async function create(call: RouteCall): Promise<Response> {
+async function create(call: RouteCall): Promise<ActionPlan> {
   const body = await readBody(call.request, call.services.maxBodyBytes);
-  const session = await askNewSession(call, body, 'create');
   const { until: _, ...options } = readActionOptions(call, body);
-  const created = await call.services.runtime.create(session, { ...options, until: 'accepted' });
-  return send(call, 201, toSessionView(created, getView(call)));
+  const newSession = await askNewSession(call, body, 'create');
+  const run = async (): Promise<Response> => {
+    const created = await call.services.runtime.create(newSession, { ...options, until: 'accepted' });
+    return send(call, 201, toSessionView(created, getView(call)));
+  };
+  return { input: { newSession }, run };
 }
 
 const readNumber = (body: Body, key: string): number => {
@@ -32,24 +35,27 @@ const readNumber = (body: Body, key: string): number => {
   throw new InvalidArgumentError(`${key} must be a whole number of 0 or more, not ${describeValue(value)}.`);
 };
 
-async function fork(call: SessionCall): Promise<Response> {
+async function fork(call: SessionCall): Promise<ActionPlan> {
   const { session, services } = call;
   const body = await readBody(call.request, services.maxBodyBytes);
   const at = { execution: readNumber(body, 'execution'), step: readNumber(body, 'step') };
   const { until: _, ...options } = readActionOptions(call, body);
-  const { agent: _agent, ...wishes } = await askNewSession(call, body, 'fork');
-  const forked = await services.runtime.fork(session.id, at, { ...wishes, ...options, until: 'accepted' });
-  return send(call, 201, toSessionView(forked, getView(call)));
+  const { agent: _agent, ...newSession } = await askNewSession(call, body, 'fork');
+  const run = async (): Promise<Response> => {
+    const forked = await services.runtime.fork(session.id, at, { ...newSession, ...options, until: 'accepted' });
+    return send(call, 201, toSessionView(forked, getView(call)));
+  };
+  return { input: { newSession, at }, run };
 }
 
 async function list(call: RouteCall): Promise<Response> {
-  const { services, request } = call;
+  const { services } = call;
   const { sessions, cursor } = await services.runtime.list(
     readQuery(call, ['status', 'stop_reason', 'agent', 'tenant', 'owner', 'tag', 'limit', 'cursor']),
   );
   const visible: SessionSummary[] = [];
   // A damaged session has no tenant, so nobody may see it here.
-  for (const session of sessions) if (!('damage' in session) && (await services.gate.isVisible(request, session))) visible.push(session);
+  for (const session of sessions) if (!('damage' in session) && (await services.gate.isVisible(call, session))) visible.push(session);
   return send(call, 200, { sessions: visible.map(toSummaryView), ...(cursor !== undefined && { cursor }) });
 }
 
@@ -71,26 +77,26 @@ function readContent(body: Body): string | readonly ContentPart[] {
   }
 }
 
-async function sendMessage(call: SessionCall): Promise<Response> {
+async function sendMessage(call: SessionCall): Promise<ActionPlan> {
   const body = await readFields(call, ['text', 'content', 'while_running', 'while_waiting', ...actionFields]);
   const options = readActionOptions(call, body);
   // Holds: the runtime checks them.
   const ways = { whileRunning: readText(body, 'while_running'), whileWaiting: readText(body, 'while_waiting') } as SendWays;
-  const result = await call.services.runtime.send(call.session.id, readContent(body), { ...options, ...omitUndefined(ways) });
-  return send(call, getStatus(options), toResultView(result, getView(call)));
+  const [content, rules] = [readContent(body), omitUndefined(ways)];
+  const act = (): Promise<SessionResult> => call.services.runtime.send(call.session.id, content, { ...options, ...rules });
+  return toPlan(call, options, { input: { content, ...rules }, act });
 }
 
-async function cancel(call: SessionCall): Promise<Response> {
+async function cancel(call: SessionCall): Promise<ActionPlan> {
   const body = await readFields(call, ['reason', ...actionFields]);
   const options = readActionOptions(call, body);
-  const result = await call.services.runtime.cancel(call.session.id, readText(body, 'reason') ?? 'no reason was given', options);
-  return send(call, getStatus(options), toResultView(result, getView(call)));
+  const reason = readText(body, 'reason') ?? 'no reason was given';
+  return toPlan(call, options, { input: { reason }, act: () => call.services.runtime.cancel(call.session.id, reason, options) });
 }
 
-async function resume(call: SessionCall): Promise<Response> {
+async function resume(call: SessionCall): Promise<ActionPlan> {
   const options = readActionOptions(call, await readFields(call, actionFields));
-  const result = await call.services.runtime.resume(call.session.id, options);
-  return send(call, getStatus(options), toResultView(result, getView(call)));
+  return toPlan(call, options, { input: {}, act: () => call.services.runtime.resume(call.session.id, options) });
 }
 
 async function checkHealth(call: RouteCall): Promise<Response> {
@@ -103,7 +109,7 @@ async function checkHealth(call: RouteCall): Promise<Response> {
 }
 
 export const sessionRoutes: readonly Route[] = [
-  { method: 'POST', path: '/sessions', action: 'create', on: 'server', run: create },
+  { method: 'POST', path: '/sessions', action: 'create', on: 'server', plan: create },
   { method: 'GET', path: '/sessions', action: 'list', on: 'server', run: list },
   {
     method: 'GET',
@@ -119,9 +125,9 @@ export const sessionRoutes: readonly Route[] = [
     on: 'session',
     run: (call) => send(call, 200, toFactsView(call.session)),
   },
-  { method: 'POST', path: '/sessions/:session/messages', action: 'send', on: 'session', run: sendMessage },
-  { method: 'POST', path: '/sessions/:session/cancel', action: 'cancel', on: 'session', run: cancel },
-  { method: 'POST', path: '/sessions/:session/resume', action: 'resume', on: 'session', run: resume },
-  { method: 'POST', path: '/sessions/:session/fork', action: 'fork', on: 'session', run: fork },
+  { method: 'POST', path: '/sessions/:session/messages', action: 'send', on: 'session', plan: sendMessage },
+  { method: 'POST', path: '/sessions/:session/cancel', action: 'cancel', on: 'session', plan: cancel },
+  { method: 'POST', path: '/sessions/:session/resume', action: 'resume', on: 'session', plan: resume },
+  { method: 'POST', path: '/sessions/:session/fork', action: 'fork', on: 'session', plan: fork },
   { method: 'GET', path: '/health', action: 'health', on: 'server', run: checkHealth },
 ];

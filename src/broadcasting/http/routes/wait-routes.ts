@@ -1,19 +1,18 @@
 // Routes that answer what sessions wait for.
 // N1. An answer counts only for what was shown: the digest of the wait that `authorize` saw goes with it.
-import type { JsonObject } from '../../../lib/index.ts';
-import { describeValue, InvalidArgumentError, jsonEquals, present } from '../../../lib/index.ts';
+import type { Json, JsonObject } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, jsonEquals, omitUndefined, present } from '../../../lib/index.ts';
 import type { ActionOptions, ListedWait, Session, SessionResult } from '../../../sessions/index.ts';
 import { ForeignApprovalError, ForgedApprovalError, StaleApprovalError } from '../../../sessions/index.ts';
 import type { Grant } from '../../../step-by-step/index.ts';
 import { createWaitError, readWaitHistory } from '../find-wait.ts';
 import { toWholeResponse } from '../json-response.ts';
 import { assertSeen, signSight } from '../seen-wait.ts';
-import { toResultView } from '../session-view.ts';
 import { toIso, toShownArgs, toWaitView, toWholeWaitView } from '../wait-view.ts';
 import type { RequestedWait } from '../authorization.ts';
 import { readQuery } from './read-query.ts';
-import type { Body, Route, RouteCall, SessionCall, WaitCall } from './route.ts';
-import { actionFields, getStatus, getView, readActionOptions, readFields, readText, send } from './route.ts';
+import type { ActionPlan, Body, Route, RouteCall, SessionCall, WaitCall } from './route.ts';
+import { actionFields, getView, readActionOptions, readFields, readText, send, toPlan } from './route.ts';
 
 async function showWait(call: WaitCall): Promise<Response> {
   const { wait, services } = call;
@@ -44,14 +43,14 @@ const toListedView = ({ sessionId, tenant, owner, agent, wait, summary, since }:
 
 /** Lists what waits for somebody, in all sessions that the caller may see. */
 async function listWaits(call: RouteCall): Promise<Response> {
-  const { services, request } = call;
+  const { services } = call;
   const { waits, cursor } = await services.runtime.waits(readQuery(call, ['agent', 'tenant', 'owner', 'tag', 'limit', 'cursor']));
   const visible = new Map<string, Session | undefined>();
   for (const { sessionId } of waits) {
     if (visible.has(sessionId)) continue;
     // One that was deleted meanwhile is not shown.
     const session = await services.runtime.get(sessionId).catch(() => undefined);
-    const isVisible = session !== undefined && (await services.gate.isVisible(request, session));
+    const isVisible = session !== undefined && (await services.gate.isVisible(call, session));
     visible.set(sessionId, isVisible ? session : undefined);
   }
   const shown = waits.flatMap((listed) => {
@@ -79,75 +78,85 @@ async function isRepeated({ services: { runtime }, session, by }: WaitCall, { re
   return actions.some((action) => action.requestId === requestId && jsonEquals({ ...action.by }, { ...by }));
 }
 
-/** An answer, checked. */
-interface CheckedAnswer {
+/** An answer, read. */
+interface ReadAnswer {
   readonly body: Body;
   readonly wait: { readonly id: string; readonly digest: string };
   readonly options: ActionOptions & { readonly until: 'rest' | 'accepted' };
 }
 
-async function readAnswer(call: WaitCall, fields: readonly string[]): Promise<CheckedAnswer> {
+async function readAnswer(call: WaitCall, fields: readonly string[]): Promise<ReadAnswer> {
   const { services, session, waitId, wait } = call;
   const body = await readFields(call, [...fields, 'digest', 'session_id', ...actionFields]);
   const options = readActionOptions(call, body);
   const [digest, meant] = [readText(body, 'digest'), readText(body, 'session_id')];
   if (meant !== undefined && meant !== session.id) throw new ForeignApprovalError(waitId, { own: session.id, given: meant });
-  if (wait === undefined) {
-    if (!(await isRepeated(call, options))) throw await createWaitError(services.runtime, session, waitId);
-    return { body, options, wait: { id: waitId, digest: digest ?? '' } };
-  }
-  if (digest !== undefined) await checkDigest(call, wait, digest);
-  return { body, options, wait: { id: waitId, digest: digest ?? wait.digest } };
+  if (wait === undefined && !(await isRepeated(call, options))) throw await createWaitError(services.runtime, session, waitId);
+  return { body, options, wait: { id: waitId, digest: digest ?? wait?.digest ?? '' } };
 }
 
-const answer = (call: WaitCall, { options }: CheckedAnswer, result: SessionResult): Response =>
-  send(call, getStatus(options), toResultView(result, getView(call)));
+/** Returns the plan of an answer. Whether it is for what is waited for is checked after its author: nobody else learns that. */
+const toAnswerPlan = (call: WaitCall, { wait, options }: ReadAnswer, plan: Parameters<typeof toPlan>[2]): ActionPlan =>
+  toPlan(call, options, {
+    ...plan,
+    act: async () => {
+      if (call.wait !== undefined) await checkDigest(call, call.wait, wait.digest);
+      return plan.act();
+    },
+  });
 
-async function approve(call: WaitCall): Promise<Response> {
-  const checked = await readAnswer(call, ['args', 'seen', 'scope']);
-  const { body, wait, options } = checked;
-  const scope = readText(body, 'scope');
-  if (scope !== undefined && scope !== 'session')
-    throw new InvalidArgumentError(`scope must be "session" if it is given, not ${describeValue(scope)}.`);
+async function approve(call: WaitCall): Promise<ActionPlan> {
+  const read = await readAnswer(call, ['args', 'seen', 'scope']);
+  const { body, wait, options } = read;
+  const given = readText(body, 'scope');
+  if (given !== undefined && given !== 'session')
+    throw new InvalidArgumentError(`scope must be "session" if it is given, not ${describeValue(given)}.`);
   if (body['digest'] === undefined)
     throw new InvalidArgumentError('An approval needs the digest of what was shown. Pass the digest of the wait.');
   const seen = readText(body, 'seen');
-  if (call.wait !== undefined)
-    await assertSeen({ signer: call.services.signer, view: getView(call) }, { wait: call.wait, by: call.by }, seen);
-  const edited = body['args'] === undefined ? {} : { args: body['args'] };
-  const given = { ...options, ...edited, ...(scope === 'session' && { scope: 'session' as const }) };
-  return answer(call, checked, await call.services.runtime.approve(call.session.id, wait, given));
+  const scope = given === undefined ? {} : ({ scope: 'session' } as const);
+  // Holds: the body was read from JSON.
+  const edited = body['args'] === undefined ? {} : { args: body['args'] as Json };
+  const act = async (): Promise<SessionResult> => {
+    if (call.wait !== undefined)
+      await assertSeen({ signer: call.services.signer, view: getView(call) }, { wait: call.wait, by: call.by }, seen);
+    return call.services.runtime.approve(call.session.id, wait, { ...options, ...edited, ...scope });
+  };
+  return toAnswerPlan(call, read, { input: scope, ...edited, act });
 }
 
 /** Revokes an approval that was given for the rest of the session. */
-async function revoke(call: SessionCall): Promise<Response> {
+async function revoke(call: SessionCall): Promise<ActionPlan> {
   const options = readActionOptions(call, await readFields(call, actionFields));
-  const result = await call.services.runtime.revokeApproval(call.session.id, call.params['approval'] ?? '', options);
-  return send(call, getStatus(options), toResultView(result, getView(call)));
+  const approvalId = call.params['approval'] ?? '';
+  const act = (): Promise<SessionResult> => call.services.runtime.revokeApproval(call.session.id, approvalId, options);
+  return toPlan(call, options, { input: { approvalId }, act });
 }
 
-async function reject(call: WaitCall): Promise<Response> {
-  const checked = await readAnswer(call, ['reason']);
-  const reason = readText(checked.body, 'reason');
-  const given = { ...checked.options, ...(reason !== undefined && { reason }) };
-  return answer(call, checked, await call.services.runtime.reject(call.session.id, checked.wait, given));
+async function reject(call: WaitCall): Promise<ActionPlan> {
+  const read = await readAnswer(call, ['reason']);
+  const input = omitUndefined({ reason: readText(read.body, 'reason') });
+  const act = (): Promise<SessionResult> => call.services.runtime.reject(call.session.id, read.wait, { ...read.options, ...input });
+  return toAnswerPlan(call, read, { input, act });
 }
 
-async function giveAnswer(call: WaitCall): Promise<Response> {
-  const checked = await readAnswer(call, ['value']);
-  const { options, body, wait } = checked;
-  return answer(call, checked, await call.services.runtime.answer(call.session.id, wait, { ...options, value: body['value'] ?? null }));
+async function giveAnswer(call: WaitCall): Promise<ActionPlan> {
+  const read = await readAnswer(call, ['value']);
+  // Holds: the body was read from JSON.
+  const value = (read.body['value'] ?? null) as Json;
+  const act = (): Promise<SessionResult> => call.services.runtime.answer(call.session.id, read.wait, { ...read.options, value });
+  return toAnswerPlan(call, read, { input: { value }, act });
 }
 
-const amounts = { steps: 'steps', tokens: 'tokens', wall_ms: 'wallMs', active_ms: 'activeMs', cost_usd: 'costUsd' } as const;
+const names = { steps: 'steps', tokens: 'tokens', wall_ms: 'wallMs', active_ms: 'activeMs', cost_usd: 'costUsd' } as const;
 
-async function grant(call: SessionCall): Promise<Response> {
-  const body = await readFields(call, [...Object.keys(amounts), ...actionFields]);
+async function grant(call: SessionCall): Promise<ActionPlan> {
+  const body = await readFields(call, [...Object.keys(names), ...actionFields]);
   const options = readActionOptions(call, body);
-  const given = Object.entries(amounts).flatMap(([field, name]) => (body[field] === undefined ? [] : [[name, body[field]]]));
+  const given = Object.entries(names).flatMap(([field, name]) => (body[field] === undefined ? [] : [[name, body[field]]]));
   // Holds: the runtime checks the amounts.
-  const result = await call.services.runtime.grant(call.session.id, Object.fromEntries(given) as Grant, options);
-  return send(call, getStatus(options), toResultView(result, getView(call)));
+  const amounts = Object.fromEntries(given) as Grant;
+  return toPlan(call, options, { input: { amounts }, act: () => call.services.runtime.grant(call.session.id, amounts, options) });
 }
 
 const path = '/sessions/:session/waits/:wait';
@@ -156,9 +165,9 @@ export const waitRoutes: readonly Route[] = [
   { method: 'GET', path: '/waits', action: 'waits', on: 'server', run: listWaits },
   { method: 'GET', path: '/sessions/:session/waits', action: 'get', on: 'session', run: showWaits },
   { method: 'GET', path, action: 'wait', on: 'wait', run: showWait },
-  { method: 'POST', path: `${path}/approve`, action: 'approve', on: 'wait', run: approve },
-  { method: 'POST', path: `${path}/reject`, action: 'reject', on: 'wait', run: reject },
-  { method: 'POST', path: `${path}/answer`, action: 'answer', on: 'wait', run: giveAnswer },
-  { method: 'POST', path: '/sessions/:session/approvals/:approval/revoke', action: 'revoke', on: 'session', run: revoke },
-  { method: 'POST', path: '/sessions/:session/grant', action: 'grant', on: 'session', run: grant },
+  { method: 'POST', path: `${path}/approve`, action: 'approve', on: 'wait', plan: approve },
+  { method: 'POST', path: `${path}/reject`, action: 'reject', on: 'wait', plan: reject },
+  { method: 'POST', path: `${path}/answer`, action: 'answer', on: 'wait', plan: giveAnswer },
+  { method: 'POST', path: '/sessions/:session/approvals/:approval/revoke', action: 'revoke', on: 'session', plan: revoke },
+  { method: 'POST', path: '/sessions/:session/grant', action: 'grant', on: 'session', plan: grant },
 ];

@@ -10,7 +10,16 @@ export interface ChatRouteOptions
   extends
     Pick<
       SessionHandlerOptions,
-      'authorize' | 'newSession' | 'origins' | 'redactor' | 'heartbeatMs' | 'maxStreamMs' | 'maxBufferBytes' | 'onProblem' | 'clock'
+      | 'authenticate'
+      | 'authorize'
+      | 'newSession'
+      | 'origins'
+      | 'redactor'
+      | 'heartbeatMs'
+      | 'maxStreamMs'
+      | 'maxBufferBytes'
+      | 'onProblem'
+      | 'clock'
     >,
     Pick<SendOptions, 'whileRunning' | 'whileWaiting'> {
   /** Path of the routes: the `api` of the page's transport. @default '/api/chat' */
@@ -37,7 +46,18 @@ export interface ChatServices {
 }
 
 const known = [
-  ...['authorize', 'newSession', 'basePath', 'origins', 'maxBodyBytes', 'redactor', 'heartbeatMs', 'maxStreamMs', 'maxBufferBytes'],
+  ...[
+    'authenticate',
+    'authorize',
+    'newSession',
+    'basePath',
+    'origins',
+    'maxBodyBytes',
+    'redactor',
+    'heartbeatMs',
+    'maxStreamMs',
+    'maxBufferBytes',
+  ],
   ...['onProblem', 'clock', 'whileRunning', 'whileWaiting'],
 ];
 
@@ -45,12 +65,12 @@ const known = [
 export function createChatServices(runtime: SessionRuntime, options: ChatRouteOptions): ChatServices {
   if (!isRecord(options)) throw new InvalidArgumentError(`chatRoutes() needs options, not ${describeValue(options)}.`);
   checkKeys('chatRoutes()', options, known);
-  const { authorize, newSession, whileRunning, whileWaiting, redactor = defaultRedactor, clock = systemClock } = options;
+  const { newSession, whileRunning, whileWaiting, redactor = defaultRedactor, clock = systemClock } = options;
   if (typeof newSession !== 'function')
     throw new InvalidArgumentError('chatRoutes() needs newSession: a function that returns the tenant and owner of a new session.');
   return {
     runtime,
-    gate: new Gate(authorize, 'chatRoutes()'),
+    gate: new Gate(options, 'chatRoutes()'),
     newSession,
     basePath: parseBasePath(options.basePath ?? '/api/chat'),
     origins: parseOrigins(options.origins ?? []),

@@ -1,13 +1,14 @@
 // The routes that `useChat` asks for.
 // Owns:     which route a request means, and the order in which it is checked.
 // Does not: know how an answer is read or written.
+// R0. Who it is comes first, from the headers, before a body is read.
 // R1. Only the newest message of a page counts, or its answers to what is waited for. Its history never does.
 // R2. A page that leaves, reloads or loses its connection stops nothing. Only DELETE does.
 import type { JsonObject } from '../../../lib/index.ts';
 import type { Session, SessionRuntime } from '../../../sessions/index.ts';
 import { UnknownSessionError } from '../../../sessions/index.ts';
 import type { RunState } from '../../../step-by-step/index.ts';
-import type { HttpAction } from '../../http/index.ts';
+import type { Caller, HttpAction } from '../../http/index.ts';
 import { describeError, guardRequests, isServerError, MethodNotAllowedError, NotFoundError, readBody } from '../../http/index.ts';
 import type { AnswerPlace } from './answer-places.ts';
 import { awaitAnswer, listAnswers } from './answer-places.ts';
@@ -27,6 +28,7 @@ import { toStreamResponse } from './stream-response.ts';
 interface Call {
   readonly services: ChatServices;
   readonly request: Request;
+  readonly caller: Caller;
 }
 
 type Groups = AsyncGenerator<ChunkGroup, boolean, undefined>;
@@ -61,10 +63,10 @@ async function* followNext(
   return yield* follow(services, { sessionId, place, signal, ...(rest !== undefined && { rest }) });
 }
 
-async function loadChat({ services, request }: Call, chatId: string, action: HttpAction): Promise<Session> {
-  const session = await findChat(services, request, chatId);
-  if (session === undefined) return services.gate.refuseUnknown(request, { action, id: chatId });
-  await services.gate.check({ request, action, session });
+async function loadChat({ services, caller }: Call, chatId: string, action: HttpAction): Promise<Session> {
+  const session = await findChat(services, caller, chatId);
+  if (session === undefined) throw new UnknownSessionError(chatId);
+  await services.gate.check(caller, { action, session });
   return session;
 }
 
@@ -81,9 +83,9 @@ async function* sayNothingNew(messageId: string): Groups {
 }
 
 async function answer(call: Call, post: Extract<ChatPost, { readonly type: 'answers' }>): Promise<Response> {
-  const { services, request } = call;
+  const { services, caller } = call;
   const session = await loadChat(call, post.chatId, 'get');
-  const checked = await checkAnswers({ services, request, session }, post);
+  const checked = await checkAnswers({ services, caller, session }, post);
   const place = (await listAnswers(services.runtime, session.id)).at(-1);
   if (checked.length === 0 && post.approvals.length === 0) return stream(call, () => sayNothingNew(post.messageId));
   if (place?.id !== post.messageId) throw new NotFoundError(`message "${post.messageId}" that could be continued`);
@@ -95,13 +97,13 @@ async function answer(call: Call, post: Extract<ChatPost, { readonly type: 'answ
 }
 
 async function post(call: Call): Promise<Response> {
-  const { services, request } = call;
+  const { services, request, caller } = call;
   // Holds: the body was read from JSON.
   const body = (await readBody(request, services.maxBodyBytes)) as JsonObject;
   const given = readPost(body);
   if (given.type === 'answers') return answer(call, given);
-  const session = await findChat(services, request, given.chatId);
-  const sender = { services, request, body, chatId: given.chatId };
+  const session = await findChat(services, caller, given.chatId);
+  const sender = { services, caller, body, chatId: given.chatId };
   const sent = given.type === 'regenerate' ? await regenerate(sender, given.messageId, session) : await sendMessage(sender, given, session);
   if (isSent(sent)) return stream(call, (signal) => followNext(services, { ...sent, signal }));
   return stream(call, (signal) => follow(services, { ...sent, signal }));
@@ -141,10 +143,11 @@ async function showHistory(call: Call, chatId: string): Promise<Response> {
 }
 
 async function stop(call: Call, chatId: string): Promise<Response> {
-  const { services, request } = call;
+  const { services, caller } = call;
   const session = await loadChat(call, chatId, 'get');
-  const { by } = await services.gate.check({ request, action: 'cancel', session });
-  if (session.status === 'in_progress') await services.runtime.cancel(session.id, 'Stopped by the reader.', { by, until: 'accepted' });
+  const reason = 'Stopped by the reader.';
+  await services.gate.check(caller, { action: 'cancel', session, input: { reason } });
+  if (session.status === 'in_progress') await services.runtime.cancel(session.id, reason, { by: caller.by, until: 'accepted' });
   return empty();
 }
 
@@ -161,7 +164,7 @@ async function handle(services: ChatServices, request: Request): Promise<Respons
   const path = pathname.replace(/\/$/, '');
   if (path !== services.basePath && !path.startsWith(`${services.basePath}/`)) throw new NotFoundError('such address');
   const [chat, tail, ...more] = path.slice(services.basePath.length).split('/').slice(1).map(decodePart);
-  const call = { services, request };
+  const call = { services, request, caller: await services.gate.authenticate(request) };
   const { method } = request;
   if (chat === undefined) {
     if (method === 'POST') return post(call);

@@ -4,6 +4,7 @@
 //     passed over: nobody can take a chat away by using its id, however often.
 import { sha256 } from '../../../lib/index.ts';
 import type { Actor, Session } from '../../../sessions/index.ts';
+import type { Caller } from '../../http/index.ts';
 import type { ChatServices } from './chat-options.ts';
 
 /** Returns the tag of the sessions of a chat, whoever began it. */
@@ -16,20 +17,19 @@ export const toOwnTag = (chatId: string, { kind, id }: Actor): string => `chat-$
 export const toChatTags = (chatId: string, by: Actor): readonly string[] => [toSharedTag(chatId), toOwnTag(chatId, by)];
 
 /** Finds the newest session with a tag that the caller may see. */
-async function findNewest({ runtime, gate }: ChatServices, request: Request, tag: string): Promise<Session | undefined> {
+async function findNewest({ runtime, gate }: ChatServices, caller: Caller, tag: string): Promise<Session | undefined> {
   // The first is nearly always the one.
   for (let [cursor, limit]: [string | undefined, number] = [undefined, 1]; ; limit = 100) {
     const page = await runtime.list({ tag, limit, ...(cursor !== undefined && { cursor }) });
     for (const session of page.sessions)
-      if (!('damage' in session) && (await gate.isVisible(request, session))) return runtime.get(session.id);
+      if (!('damage' in session) && (await gate.isVisible(caller, session))) return runtime.get(session.id);
     ({ cursor } = page);
     if (cursor === undefined) return undefined;
   }
 }
 
 /** Finds the session of a chat: the caller's own, or else one of somebody else that the caller may see. */
-export async function findChat(services: ChatServices, request: Request, chatId: string): Promise<Session | undefined> {
-  const by = await services.gate.findCreator(request);
-  const own = by && (await findNewest(services, request, toOwnTag(chatId, by)));
-  return own ?? findNewest(services, request, toSharedTag(chatId));
+export async function findChat(services: ChatServices, caller: Caller, chatId: string): Promise<Session | undefined> {
+  const own = await findNewest(services, caller, toOwnTag(chatId, caller.by));
+  return own ?? findNewest(services, caller, toSharedTag(chatId));
 }

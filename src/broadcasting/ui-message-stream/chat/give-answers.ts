@@ -3,11 +3,11 @@
 // G2. All answers are checked before any is given: a forged one among them stops all.
 // G3. An answer that somebody has given before, in another tab for example, is not given again. The opposite answer is too late.
 // G4. A call of which something was hidden is not approved here: nobody has seen all of it.
-import { describeValue, InvalidArgumentError, readField, systemIds } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, omitUndefined, readField, systemIds } from '../../../lib/index.ts';
 import type { ActionOptions, Session, StoredEvent } from '../../../sessions/index.ts';
 import { ForgedApprovalError, LateAnswerError } from '../../../sessions/index.ts';
-import type { RequestedWait } from '../../http/index.ts';
-import { findOpenWait, HiddenArgumentsError, toShownArgs } from '../../http/index.ts';
+import type { Caller, RequestedWait } from '../../http/index.ts';
+import { findOpenWait, HiddenArgumentsError, toAnsweredWait, toShownArgs } from '../../http/index.ts';
 import { getName, readBy } from '../event-fields.ts';
 import type { ChatServices } from './chat-options.ts';
 import type { ApprovalAnswer, ChatPost, OutputAnswer } from './read-post.ts';
@@ -17,7 +17,7 @@ type Answers = Extract<ChatPost, { readonly type: 'answers' }>;
 /** A page, and the session that it answers. */
 interface Answerer {
   readonly services: ChatServices;
-  readonly request: Request;
+  readonly caller: Caller;
   readonly session: Session;
 }
 
@@ -58,18 +58,23 @@ function checkShown({ services: { redactor } }: Answerer, wait: RequestedWait): 
 const lateCodes = ['late-answer', 'already-answered', 'not-waiting', 'stale-approval'];
 
 async function checkApproval(answerer: Answerer, answer: ApprovalAnswer, edits: Answers['edits']): Promise<readonly CheckedAnswer[]> {
-  const { services, request, session } = answerer;
+  const { services, caller, session } = answerer;
   const { runtime, gate } = services;
   const wait = await findOpenWait(runtime, session, ({ digest, type }) => digest === answer.id && type === 'approval');
   if (wait === undefined) {
     await checkGiven(answerer, answer);
     return [];
   }
-  const { by } = await gate.check({ request, action: answer.isApproved ? 'approve' : 'reject', session, wait });
+  const args = omitUndefined({ args: edits.get(answer.id) });
+  const reason = answer.reason === undefined ? {} : { reason: answer.reason };
+  await gate.check(
+    caller,
+    answer.isApproved
+      ? { action: 'approve', session, wait: toAnsweredWait(wait, args) }
+      : { action: 'reject', session, wait, input: reason },
+  );
   if (answer.isApproved) checkShown(answerer, wait);
   const given = { id: wait.id, digest: wait.digest, sessionId: session.id };
-  const args = Object.hasOwn(edits, answer.id) ? { args: edits[answer.id] } : {};
-  const reason = answer.reason === undefined ? {} : { reason: answer.reason };
   const requestId = systemIds();
   const act = (options: ActionOptions): Promise<unknown> =>
     answer.isApproved
@@ -77,38 +82,43 @@ async function checkApproval(answerer: Answerer, answer: ApprovalAnswer, edits: 
       : runtime.reject(session.id, given, { ...options, ...reason });
   return [
     (until) =>
-      act({ by, until, requestId }).catch(async (error: unknown) => {
+      act({ by: caller.by, until, requestId }).catch(async (error: unknown) => {
         if (!lateCodes.includes(String(readField(error, 'code')))) throw error;
         await checkGiven(answerer, answer);
       }),
   ];
 }
 
-async function checkOutput({ services, request, session }: Answerer, answer: OutputAnswer): Promise<readonly CheckedAnswer[]> {
+async function checkOutput({ services, caller, session }: Answerer, answer: OutputAnswer): Promise<readonly CheckedAnswer[]> {
   const { runtime, gate } = services;
   const open = session.waitingFor.find(({ id, type }) => id === answer.toolCallId && (type === 'client-tool' || type === 'unknown-call'));
   // Calls that ended before are part of the page's message too.
   if (open === undefined) return [];
   const wait = await findOpenWait(runtime, session, ({ id }) => id === open.id);
-  const { by } = await gate.check({ request, action: 'answer', session, ...(wait !== undefined && { wait }) });
+  const { errorText, output: value = null } = answer;
+  const decision =
+    errorText === undefined ? { action: 'answer' as const, input: { value } } : { action: 'reject' as const, input: { reason: errorText } };
+  await gate.check(caller, { ...decision, session, ...(wait !== undefined && { wait }) });
+  const { by } = caller;
   const given = { id: open.id, digest: open.digest, sessionId: session.id };
-  const { errorText, output = null } = answer;
   const requestId = systemIds();
   return [
     (until) =>
       errorText === undefined
-        ? runtime.answer(session.id, given, { by, until, requestId, value: output })
+        ? runtime.answer(session.id, given, { by, until, requestId, value })
         : runtime.reject(session.id, given, { by, until, requestId, reason: errorText }),
   ];
 }
 
 /** Checks the answers of a page, and returns those that are still to be given. */
 export async function checkAnswers(answerer: Answerer, { approvals, outputs, edits }: Answers): Promise<readonly CheckedAnswer[]> {
-  const unknown = Object.keys(edits).find((id) => !approvals.some((approval) => approval.id === id));
+  const unknown = [...edits.keys()].find((id) => !approvals.some((approval) => approval.id === id && approval.isApproved));
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`edits has arguments for ${describeValue(unknown)}, which is not among the approvals of this request.`);
+    throw new InvalidArgumentError(`edits has arguments for ${describeValue(unknown)}, which this request does not approve.`);
   const checked: CheckedAnswer[] = [];
-  for (const approval of approvals) checked.push(...(await checkApproval(answerer, approval, edits)));
+  // Edited arguments are given first: if they do not fit, nothing else was done.
+  for (const approval of approvals.toSorted((one, other) => Number(edits.has(other.id)) - Number(edits.has(one.id))))
+    checked.push(...(await checkApproval(answerer, approval, edits)));
   for (const output of outputs) checked.push(...(await checkOutput(answerer, output)));
   return checked;
 }

@@ -1,4 +1,5 @@
 // What a page asks for: its newest message, or its answers to what is waited for. Its history does not count.
+import type { Json } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, isRecord } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import type { EventFields } from '../event-fields.ts';
@@ -16,7 +17,7 @@ export interface ApprovalAnswer {
 /** The output of a call that ran in the page. */
 export interface OutputAnswer {
   readonly toolCallId: string;
-  readonly output?: unknown;
+  readonly output?: Json;
   /** Present if it failed. */
   readonly errorText?: string;
 }
@@ -34,7 +35,7 @@ export type ChatPost =
       readonly approvals: readonly ApprovalAnswer[];
       readonly outputs: readonly OutputAnswer[];
       /** Arguments by the id of the approval, if a person changed them. */
-      readonly edits: Readonly<Record<string, unknown>>;
+      readonly edits: ReadonlyMap<string, Json>;
     };
 
 const longestId = 200;
@@ -57,7 +58,8 @@ function readApproval(part: EventFields): readonly ApprovalAnswer[] {
 function readOutput(part: EventFields): readonly OutputAnswer[] {
   const { state, toolCallId, output, errorText } = part;
   if (typeof toolCallId !== 'string') return [];
-  if (state === 'output-available') return [{ toolCallId, output }];
+  // Holds: the body was read from JSON.
+  if (state === 'output-available') return [{ toolCallId, output: (output ?? null) as Json }];
   return state === 'output-error' ? [{ toolCallId, errorText: typeof errorText === 'string' ? errorText : '' }] : [];
 }
 
@@ -76,6 +78,14 @@ function readApprovals(parts: readonly EventFields[]): readonly ApprovalAnswer[]
 const readOutputs = (parts: readonly EventFields[]): readonly OutputAnswer[] => [
   ...new Map(parts.flatMap(readOutput).map((answer) => [answer.toolCallId, answer] as const)).values(),
 ];
+
+/** Reads arguments that a person changed. */
+function readEdits(edits: unknown): ReadonlyMap<string, Json> {
+  if (edits === undefined) return new Map();
+  // Holds: the body was read from JSON.
+  if (isRecord(edits)) return new Map(Object.entries(edits) as [string, Json][]);
+  throw new InvalidArgumentError(`edits must be an object with the arguments by the id of their approval, not ${describeValue(edits)}.`);
+}
 
 /** Reads the body that the transport of the AI SDK sends. */
 export function readPost(body: EventFields): ChatPost {
@@ -99,6 +109,6 @@ export function readPost(body: EventFields): ChatPost {
     steps: known.filter(({ type }) => type === 'step-start').length,
     approvals: readApprovals(known),
     outputs: readOutputs(known),
-    edits: isRecord(edits) ? edits : {},
+    edits: readEdits(edits),
   };
 }

@@ -6,7 +6,8 @@ import type { Json, JsonObject } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, isRecord, jsonEquals, readField, sha256 } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { Message, readContentPart } from '../../../messages/index.ts';
-import type { Actor, NewSession, Session, StoredEvent } from '../../../sessions/index.ts';
+import type { NewSession, Session, StoredEvent } from '../../../sessions/index.ts';
+import type { Caller } from '../../http/index.ts';
 import { NotFoundError } from '../../http/index.ts';
 import { getName } from '../event-fields.ts';
 import type { AnswerPlace } from './answer-places.ts';
@@ -18,10 +19,13 @@ import type { ChatPost } from './read-post.ts';
 /** A page that sends something, and the body of its request. */
 interface Sender {
   readonly services: ChatServices;
-  readonly request: Request;
+  readonly caller: Caller;
   readonly body: JsonObject;
   readonly chatId: string;
 }
+
+/** A message of a page. */
+type NewMessage = Pick<Extract<ChatPost, { readonly type: 'message' }>, 'messageId' | 'content'>;
 
 /** A message that was stored, and the end of its run. */
 export interface SentMessage {
@@ -43,10 +47,11 @@ const withTags = ({ tags = [], ...session }: NewSession, more: readonly string[]
   tags: [...new Set([...tags, ...more])],
 });
 
-async function createSession({ services, request, body, chatId }: Sender): Promise<Session> {
+async function createSession({ services, caller, body, chatId }: Sender): Promise<Session> {
   const { runtime, gate, newSession } = services;
-  const { by } = await gate.check({ request, action: 'create' });
-  const wishes = withTags(await newSession({ request, action: 'create', by, body }), toChatTags(chatId, by));
+  const { by } = caller;
+  const wishes = withTags(await newSession({ ...caller, action: 'create', body }), toChatTags(chatId, by));
+  await gate.check(caller, { action: 'create', input: { newSession: { id: toOwnTag(chatId, by), ...wishes } } });
   try {
     // Two requests at once make one session.
     return await runtime.create({ id: toOwnTag(chatId, by), ...wishes }, { by });
@@ -55,7 +60,7 @@ async function createSession({ services, request, body, chatId }: Sender): Promi
     if (wishes.id !== undefined || (code !== 'session-conflict' && code !== 'session-deleted')) throw error;
   }
   // Another request was faster; or the chat was deleted, and begins again.
-  return (await findChat(services, request, chatId)) ?? runtime.create(wishes, { by });
+  return (await findChat(services, caller, chatId)) ?? runtime.create(wishes, { by });
 }
 
 /** Reads the content of a stored message. */
@@ -65,10 +70,11 @@ function readContent(event: StoredEvent): readonly ContentPart[] {
   return [{ type: 'text', text: getName(event, 'text') }];
 }
 
-async function cancelSource({ services: { runtime, gate }, request }: Sender, source: Session): Promise<void> {
+async function cancelSource({ services: { runtime, gate }, caller }: Sender, source: Session): Promise<void> {
   if (source.status !== 'in_progress' && source.status !== 'waiting') return;
-  const { by } = await gate.check({ request, action: 'cancel', session: source });
-  await runtime.cancel(source.id, 'The conversation continues from an earlier message.', { by, until: 'accepted' }).catch(() => undefined);
+  const reason = 'The conversation continues from an earlier message.';
+  await gate.check(caller, { action: 'cancel', session: source, input: { reason } });
+  await runtime.cancel(source.id, reason, { by: caller.by, until: 'accepted' }).catch(() => undefined);
 }
 
 /** A message that is to be answered again, with this content. */
@@ -79,15 +85,18 @@ interface RepeatedMessage {
 
 /** Makes a session as it was before a message, for the same chat. */
 async function forkBefore(sender: Sender, source: Session, { place: { message }, content }: RepeatedMessage): Promise<Session> {
-  const { services, request, body, chatId } = sender;
+  const { services, caller, body, chatId } = sender;
   const { runtime, gate, newSession } = services;
-  const { by } = await gate.check({ request, action: 'fork', session: source });
-  const { agent: _, ...wishes } = await newSession({ request, action: 'fork', by, body, source });
-  await cancelSource(sender, source);
+  const { by } = caller;
+  const { agent: _, ...wishes } = await newSession({ ...caller, action: 'fork', body, source });
   const number = Number(message.executionId.slice(message.executionId.lastIndexOf('/') + 1));
-  const tags = [...new Set([...source.tags, ...(wishes.tags ?? []), ...toChatTags(chatId, by)])];
-  const fork = (more: { readonly requestId?: string }): Promise<Session> =>
-    runtime.fork(source.id, { execution: number, step: message.stepNumber }, { ...wishes, tags, by, ...more });
+  const at = { execution: number, step: message.stepNumber };
+  const forked = { ...wishes, tags: [...new Set([...source.tags, ...(wishes.tags ?? []), ...toChatTags(chatId, by)])] };
+  await gate.check(caller, { action: 'fork', session: source, input: { newSession: forked, at } });
+  // What is sent to the fork is decided before anything is done to the session.
+  await gate.check(caller, { action: 'send', session: source, input: { content, ...services.rules } });
+  await cancelSource(sender, source);
+  const fork = (more: { readonly requestId?: string }): Promise<Session> => runtime.fork(source.id, at, { ...forked, by, ...more });
   const asked = sha256(JSON.stringify([by.kind, by.id, message.id, content]));
   return fork({ requestId: `again/${asked}` }).catch((error: unknown) => {
     // The fork was deleted since, and its id is never used again.
@@ -96,10 +105,11 @@ async function forkBefore(sender: Sender, source: Session, { place: { message },
   });
 }
 
-async function send({ services, request }: Sender, session: Session, message: Message): Promise<SentMessage> {
+async function send({ services, caller }: Sender, session: Session, { messageId, content }: NewMessage): Promise<SentMessage> {
   const { runtime, gate, rules } = services;
-  const { by }: { by: Actor } = await gate.check({ request, action: 'send', session });
-  const options = { by, requestId: `message/${message.id}`, ...rules };
+  const message = Message.user(content, { id: messageId });
+  await gate.check(caller, { action: 'send', session, input: { content, ...rules } });
+  const options = { by: caller.by, requestId: `message/${message.id}`, ...rules };
   await runtime.send(session.id, message, { ...options, until: 'accepted' });
   // The same request again: it has no effect, and settles when its run has ended or waits.
   const rest = runtime.send(session.id, message, { ...options, until: 'rest' });
@@ -116,18 +126,15 @@ async function sendAgain(sender: Sender, source: Session, repeated: RepeatedMess
   const forked = await forkBefore(sender, source, repeated);
   const known = (await listAnswers(sender.services.runtime, forked.id)).find(({ messageId }) => messageId === place.messageId);
   if (known !== undefined) return { sessionId: forked.id, place: known };
-  return send(sender, forked, Message.user(content, { id: place.messageId }));
+  return send(sender, forked, { messageId: place.messageId, content });
 }
 
 /** Sends a message of a page. Returns the place of its answer if it was sent before and has not changed. */
-export async function sendMessage(
-  sender: Sender,
-  post: Extract<ChatPost, { readonly type: 'message' }>,
-  session: Session | undefined,
-): Promise<SentMessage | FoundAnswer> {
+export async function sendMessage(sender: Sender, post: NewMessage, session: Session | undefined): Promise<SentMessage | FoundAnswer> {
   const { messageId, content } = post;
+  // Checked before a session is made for it.
   const message = Message.user(content, { id: messageId });
-  if (session === undefined) return send(sender, await createSession(sender), message);
+  if (session === undefined) return send(sender, await createSession(sender), post);
   const answers = await listAnswers(sender.services.runtime, session.id);
   const known = answers.find((each) => each.messageId === message.id);
   if (known === undefined) {
@@ -135,7 +142,7 @@ export async function sendMessage(
       throw new InvalidArgumentError(
         `The id ${describeValue(messageId)} belongs to another message of this chat. Send the message under its own id.`,
       );
-    return send(sender, session, message);
+    return send(sender, session, post);
   }
   const isSame = jsonEquals(toJson(readContent(known.message)), toJson(content));
   if (isSame && known === answers.at(-1)) return { sessionId: session.id, place: known };
