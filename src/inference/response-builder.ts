@@ -28,7 +28,7 @@ export interface ResponseBuilderOptions {
   readonly ids?: IdSource;
   /** The model's name in warnings. @default 'model' */
   readonly model?: string;
-  /** If it offers tools and asks for no output format, text beside calls that consists only of JSON is dropped. */
+  /** If it offers tools and asks for no output format, text beside calls that only repeats them is dropped: JSON and the markup of calls. */
   readonly request?: Pick<ModelRequest, 'tools' | 'output' | 'onNotice' | 'onActivity'>;
   /** Called with each piece; left out if the answer comes as a whole. */
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
@@ -214,7 +214,7 @@ export class ResponseBuilder {
     const { request } = this.#options;
     this.#madeText ??= new AnswerText({
       drafts: this.#drafts,
-      holdsJson: (request?.tools?.length ?? 0) > 0 && request?.output === undefined,
+      holdsCalls: (request?.tools?.length ?? 0) > 0 && request?.output === undefined,
       emit: (delta) => this.#emit(delta),
     });
     return this.#madeText;
@@ -235,12 +235,11 @@ export class ResponseBuilder {
     text?.settle();
     if (this.#madeCalls?.hasInputs === true) for (const input of this.#madeCalls.takeInputs()) this.#addUnfinishedCall(input);
     if (!this.#finished || this.#facts.finishReason === FinishReason.Length) this.#markBareCalls();
-    // Beside a call of ours, JSON repeats the call; beside the provider's own calls it may be the answer.
-    const isLeak = text?.isOnlyJson === true && this.#drafts.some((draft) => draft.type === 'tool-call' && this.#isOurs(draft));
-    if (!isLeak) text?.release();
+    // Beside a call of ours, JSON and markup repeat the call; beside the provider's own calls they may be the answer.
+    text?.end({ hasCall: this.#drafts.some((draft) => draft.type === 'tool-call' && this.#isOurs(draft)) });
     const parts: Part[] = [];
     for (const draft of this.#drafts) {
-      const part = isLeak && draft.type === 'text' ? undefined : toFinishedPart(draft);
+      const part = toFinishedPart(draft);
       if (part !== undefined) parts.push(part);
     }
     // A copy, because a list that grew reserves room for more items, and this one is stored.
