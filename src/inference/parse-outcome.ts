@@ -3,7 +3,8 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError, ErrorType } from '../errors/index.ts';
 import { childPath, getKnownForm, isRecord } from '../lib/index.ts';
-import { Usage } from '../messages/index.ts';
+import type { Attachment } from '../messages/index.ts';
+import { findAttachmentProblem, Usage } from '../messages/index.ts';
 import { MalformedResponseError } from './malformed-response-error.ts';
 import type { Model, ModelOutcome, ModelResponse } from './model.ts';
 import { findEmptyFailure } from './settle-answer.ts';
@@ -29,7 +30,10 @@ function sourceForm(names: readonly [string, ...string[]], rest: FieldForms): Fo
     if (!isRecord(parsed) || parsed instanceof Mismatch) return parsed;
     const [given, second] = names.filter((name) => Object.hasOwn(parsed, name));
     if (given === undefined) return new Mismatch(`a string, unless ${unlessGiven} is given`, undefined, [first]);
-    return second === undefined ? parsed : new Mismatch(`left out if "${given}" is given`, parsed[second], [second]);
+    if (second !== undefined) return new Mismatch(`left out if "${given}" is given`, parsed[second], [second]);
+    // Holds: its fields were checked one by one.
+    const problem = findAttachmentProblem(parsed as unknown as Attachment);
+    return problem === undefined ? parsed : new Mismatch(problem.expected, problem.found, [problem.field]);
   };
 }
 

@@ -10,7 +10,7 @@ import type { Failure } from '../errors/index.ts';
 import type { IdSource, JsonObject } from '../lib/index.ts';
 import { cleanText, copyFrozen, isRecord, systemIds, toCanonical } from '../lib/index.ts';
 import type { Part, ReportedUsage, ToolCallPart, ToolResult, ToolResultPart } from '../messages/index.ts';
-import { toolResultPart, toUsage } from '../messages/index.ts';
+import { findUnreadable, toolResultPart, toUsage, withoutUnreadable } from '../messages/index.ts';
 import type { ToolInput } from './answer-calls.ts';
 import { AnswerCalls } from './answer-calls.ts';
 import type { Draft } from './answer-text.ts';
@@ -143,7 +143,9 @@ export class ResponseBuilder {
   /** Takes the result of a tool that the provider ran. A later result of the same call takes the place of an earlier one. */
   toolResult(result: ToolResult): void {
     this.#startPart();
-    const part = this.#toStored<ToolResultPart>(toolResultPart({ ...result, toolCallId: this.#calls.takeId(result.toolCallId) }));
+    const toolCallId = this.#calls.takeId(result.toolCallId);
+    const output = withoutUnreadable(result.output, (problem) => this.#warnUnreadable(`the result of "${result.toolName}": ${problem}`));
+    const part = this.#toStored<ToolResultPart>(toolResultPart({ ...result, toolCallId, output }));
     if (part === undefined) return;
     this.#results ??= new Map<string, number>();
     const index = this.#results.get(part.toolCallId) ?? this.#drafts.length;
@@ -153,6 +155,11 @@ export class ResponseBuilder {
 
   part(part: Extract<Part, { readonly type: 'source' | 'file' | 'image' | 'provider' }>): void {
     this.#startPart();
+    const problem = findUnreadable([part]);
+    if (problem !== undefined) {
+      this.#warnUnreadable(problem);
+      return;
+    }
     const stored = this.#toStored(part);
     if (stored !== undefined) this.#drafts.push(stored);
   }
@@ -306,6 +313,10 @@ export class ResponseBuilder {
   #toStored<Value extends Part>(value: Value): Value | undefined {
     this.#givenBytes = Infinity;
     return this.#toCanonical(value);
+  }
+
+  #warnUnreadable(problem: string): void {
+    this.warn(`An attachment that came with the answer could not be kept, because no model could read it again: ${problem}.`);
   }
 
   #toCanonical<Value extends JsonObject | Part>(value: Value): Value | undefined {

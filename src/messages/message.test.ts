@@ -209,7 +209,7 @@ test('the message of an answer that was checked is the one that Message.assistan
   const part = fc.oneof(
     fc.string().map((words): Part => textPart(words)),
     fc.string().map((words): Part => reasoningPart(words)),
-    fc.jsonValue().map((args): Part => toolCallPart({ ...call, args: args as Json })),
+    fc.jsonValue().map((args): Part => toolCallPart({ ...call, args: JSON.parse(JSON.stringify(args)) as Json })),
   );
   fc.assert(
     fc.property(fc.array(part), (given) => {

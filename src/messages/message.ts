@@ -1,7 +1,10 @@
 import type { IdSource, Json, JsonObject } from '../lib/index.ts';
-import { cleanText, DamagedDataError, getKnownForm, toFrozen, readObject, systemIds } from '../lib/index.ts';
+import { cleanText, DamagedDataError, describeValue, getKnownForm, InvalidArgumentError, isPlainObject } from '../lib/index.ts';
+import { readObject, systemIds, toFrozen } from '../lib/index.ts';
+import { findUnreadable } from './attachment.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
+import { parseFields } from './parse-fields.ts';
 import type { Part } from './parts.ts';
 import { toolResultPart, toToolCall, toToolResult } from './parts.ts';
 import { readPart } from './read-part.ts';
@@ -62,6 +65,25 @@ class OwnFields implements MessageFields {
   }
 }
 
+/** Fields that were read from JSON: each of them has its form. */
+class ReadFields implements MessageFields {
+  readonly id: string;
+  readonly role: MessageRole;
+  readonly parts: readonly Part[];
+  declare readonly name?: string | undefined;
+  declare readonly metadata?: JsonObject | undefined;
+  declare readonly providerOptions?: JsonObject | undefined;
+
+  constructor(fields: MessageFields) {
+    this.id = fields.id;
+    this.role = fields.role;
+    this.parts = fields.parts;
+    this.name = fields.name;
+    this.metadata = fields.metadata;
+    this.providerOptions = fields.providerOptions;
+  }
+}
+
 /** Creates the message of an answer that was checked as a whole: its list of parts is frozen all the way down and can be stored as it is. */
 export function createAnswerMessage(parts: readonly Part[], ids: IdSource): Message {
   return new Message(new OwnFields(cleanText(ids()), MessageRole.Assistant, parts));
@@ -90,16 +112,20 @@ function saysNothing(part: Part): boolean {
   return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
 }
 
-/** True for what can be said: text, a message, one part or several. JavaScript callers can pass anything. */
+/** True for what may be said: text, a message, one part or several. What the parts are is not checked. */
 export function isMessageContent(given: unknown): given is MessageContent | Message {
-  if (typeof given === 'string' || given instanceof Message) return true;
-  try {
-    const parts: readonly unknown[] = Array.isArray(given) ? given : [given];
-    parts.forEach((part, index) => readPart(part, `[${index}]`));
-    return parts.length > 0;
-  } catch {
-    return false;
-  }
+  if (typeof given === 'string' || given instanceof Message || Array.isArray(given)) return true;
+  return isPlainObject(given) && typeof given['type'] === 'string';
+}
+
+/** Creates the message of a person. Refuses what cannot be stored, and attachments that no model can read. */
+export function toUserMessage(content: unknown, { ids, caller }: { readonly ids: IdSource; readonly caller: string }): Message {
+  if (!isMessageContent(content) || (Array.isArray(content) && content.length === 0))
+    throw new InvalidArgumentError(`${caller} needs a string, a message or a list of parts, not ${describeValue(content)}.`);
+  const message = content instanceof Message ? content : Message.user(content, { ids });
+  const problem = findUnreadable(message.parts);
+  if (problem !== undefined) throw new InvalidArgumentError(`${caller}: no model can read an attachment of the message: ${problem}.`);
+  return message;
 }
 
 /** One message of a conversation. It never changes; the `with…` methods give a changed copy with the same id. */
@@ -111,9 +137,11 @@ export class Message {
   declare readonly name?: string;
   declare readonly providerOptions?: JsonObject;
 
+  /** Throws for fields that could not be stored and read again. */
   constructor(fields: MessageFields) {
-    const { id, role, parts, name, metadata = noMetadata, providerOptions } = fields;
     const isOwn = fields instanceof OwnFields;
+    const parsed = isOwn || fields instanceof ReadFields ? fields : parseFields(fields);
+    const { id, role, parts, name, metadata = noMetadata, providerOptions } = parsed;
     this.id = isOwn ? id : cleanText(id);
     this.role = role;
     this.parts = isOwn ? parts : freezeParts(parts);
@@ -154,14 +182,16 @@ export class Message {
   static fromJSON(value: unknown, path = 'message'): Message {
     const reader = readObject(value, path);
     if (reader.has('content') === reader.has('parts')) throw new DamagedDataError(path, 'expected either content or parts');
-    return new Message({
-      id: reader.string('id'),
-      role: reader.oneOf('role', messageRoles),
-      parts: reader.has('content') ? [textPart(reader.string('content'))] : reader.array('parts', readPart),
-      name: reader.optionalString('name'),
-      metadata: reader.optionalJsonObject('metadata') ?? reader.optionalJsonObject('_metadata'),
-      providerOptions: reader.optionalJsonObject('providerOptions'),
-    });
+    return new Message(
+      new ReadFields({
+        id: reader.string('id'),
+        role: reader.oneOf('role', messageRoles),
+        parts: reader.has('content') ? [textPart(reader.string('content'))] : reader.array('parts', readPart),
+        name: reader.optionalString('name'),
+        metadata: reader.optionalJsonObject('metadata') ?? reader.optionalJsonObject('_metadata'),
+        providerOptions: reader.optionalJsonObject('providerOptions'),
+      }),
+    );
   }
 
   /** Text without the reasoning; '' if there is none. */

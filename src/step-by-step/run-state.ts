@@ -22,7 +22,8 @@ import {
   systemIds,
 } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
-import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
+import type { Message } from '../messages/index.ts';
+import { MessageStore, SectionName, toUserMessage, Usage } from '../messages/index.ts';
 import {
   addGrant,
   answerWait,
@@ -293,9 +294,7 @@ export class RunState<S extends Step = Step> {
    * is closed as superseded. Throws if the execution waits for a grant: only a grant or a cancel ends that.
    */
   withUserMessage(content: MessageContent | Message, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
-    if (!isMessageContent(content))
-      throw new InvalidArgumentError(`withUserMessage() needs a string, a message or a list of parts, not ${describeValue(content)}.`);
-    const message = content instanceof Message ? content : Message.user(content, { ids });
+    const message = toUserMessage(content, { ids, caller: 'withUserMessage()' });
     const state = this.#readyForInput(ids);
     const { execution, store } = state.data;
     if (execution.pendingStep === undefined) return state.evolve({ store: store.append(SectionName.Messages, message) });
