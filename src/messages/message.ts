@@ -4,7 +4,7 @@ import { readObject, systemIds, toFrozen } from '../lib/index.ts';
 import { findUnreadable } from './attachment.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
-import { parseFields } from './parse-fields.ts';
+import { parseFields, parseName, parseObject, parseParts, parseRole } from './parse-fields.ts';
 import type { Part } from './parts.ts';
 import { toolResultPart, toToolCall, toToolResult } from './parts.ts';
 import { readPart } from './read-part.ts';
@@ -65,8 +65,8 @@ class OwnFields implements MessageFields {
   }
 }
 
-/** Fields that were read from JSON: each of them has its form. */
-class ReadFields implements MessageFields {
+/** Fields that were checked already, such as those that were read from JSON. */
+class CheckedFields implements MessageFields {
   readonly id: string;
   readonly role: MessageRole;
   readonly parts: readonly Part[];
@@ -140,7 +140,7 @@ export class Message {
   /** Throws for fields that could not be stored and read again. */
   constructor(fields: MessageFields) {
     const isOwn = fields instanceof OwnFields;
-    const parsed = isOwn || fields instanceof ReadFields ? fields : parseFields(fields);
+    const parsed = isOwn || fields instanceof CheckedFields ? fields : parseFields(fields);
     const { id, role, parts, name, metadata = noMetadata, providerOptions } = parsed;
     this.id = isOwn ? id : cleanText(id);
     this.role = role;
@@ -183,7 +183,7 @@ export class Message {
     const reader = readObject(value, path);
     if (reader.has('content') === reader.has('parts')) throw new DamagedDataError(path, 'expected either content or parts');
     return new Message(
-      new ReadFields({
+      new CheckedFields({
         id: reader.string('id'),
         role: reader.oneOf('role', messageRoles),
         parts: reader.has('content') ? [textPart(reader.string('content'))] : reader.array('parts', readPart),
@@ -244,11 +244,11 @@ export class Message {
   }
 
   withRole(role: MessageRole): Message {
-    return new Message({ ...this, role });
+    return this.#with({ role: parseRole(role) });
   }
 
   withParts(parts: readonly Part[]): Message {
-    return new Message({ ...this, parts });
+    return this.#with({ parts: parseParts(parts) });
   }
 
   /** Replaces the first text; other parts stay. */
@@ -260,15 +260,20 @@ export class Message {
   }
 
   withMetadata(key: string, value: Json): Message {
-    return new Message({ ...this, metadata: { ...this.metadata, [key]: value } });
+    return this.#with({ metadata: parseObject({ ...this.metadata, [key]: value }, 'metadata') });
   }
 
   withName(name: string): Message {
-    return new Message({ ...this, name });
+    return this.#with({ name: parseName(name) });
   }
 
   withProviderOptions(providerOptions: JsonObject): Message {
-    return new Message({ ...this, providerOptions });
+    return this.#with({ providerOptions: parseObject(providerOptions, 'providerOptions') });
+  }
+
+  /** A copy with fields that were checked. */
+  #with(change: Partial<MessageFields>): Message {
+    return new Message(new CheckedFields({ ...this, ...change }));
   }
 
   /** The stored form: a single plain text is `content`, anything else is `parts`. */

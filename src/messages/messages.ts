@@ -46,6 +46,8 @@ export class Messages implements Iterable<Message> {
 
   static from(messages: Iterable<Message>): Messages {
     if (messages instanceof Messages) return messages;
+    // Its earlier messages may not be read yet, and are checked when they are.
+    if (messages instanceof AppendOnlyList) return new Messages(AppendOnlyList.from<Message>(messages));
     const items = [...messages];
     assertMessages(items);
     return new Messages(AppendOnlyList.from(items));

@@ -1,8 +1,9 @@
 // Checks of what callers make messages of: whatever is in a message can be stored, and read again as it is.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, describeValue, InvalidArgumentError, isRecord, toCanonical } from '../lib/index.ts';
+import { DamagedDataError, describeValue, getKnownForm, InvalidArgumentError, isRecord, toCanonical } from '../lib/index.ts';
 import { textPart } from './content-part.ts';
 import type { MessageFields } from './message.ts';
+import type { MessageRole } from './message-role.ts';
 import { messageRoles } from './message-role.ts';
 import type { Part } from './parts.ts';
 import { readPart } from './read-part.ts';
@@ -22,7 +23,8 @@ function parseJson(value: unknown, field: string, maxDepth: number): Json {
   return refuse(path === '' ? field : `${field}${path.startsWith('[') ? '' : '.'}${path}`, problem);
 }
 
-function parseObject(value: unknown, field: string): JsonObject | undefined {
+/** Checks the metadata or the provider options of a message. */
+export function parseObject(value: unknown, field: string): JsonObject | undefined {
   if (value === undefined) return undefined;
   const parsed = isRecord(value) ? parseJson(value, field, mostDepth) : undefined;
   return isRecord(parsed) ? parsed : refuse(field, `must be an object, not ${describeValue(value)}`);
@@ -43,19 +45,33 @@ function parsePart(value: unknown, index: number): Part {
   }
 }
 
-/** Checks the fields of a new message, and brings them into their stored form. Throws for the first that cannot be stored. */
-export function parseFields(fields: MessageFields): MessageFields {
-  const { id, role, parts, name, metadata, providerOptions }: { readonly [Key in keyof MessageFields]: unknown } = fields;
-  if (typeof id !== 'string') return refuse('id', `must be a string, not ${describeValue(id)}`);
+/** Checks the role of a message. */
+export function parseRole(role: unknown): MessageRole {
   const found = messageRoles.find((each) => each === role);
-  if (found === undefined) return refuse('role', `must be one of ${messageRoles.join(', ')}, not ${describeValue(role)}`);
+  return found ?? refuse('role', `must be one of ${messageRoles.join(', ')}, not ${describeValue(role)}`);
+}
+
+/** Checks the name of an author. */
+export function parseName(name: unknown): string | undefined {
+  return name === undefined || typeof name === 'string' ? name : refuse('name', `must be a string, not ${describeValue(name)}`);
+}
+
+/** Checks the parts of a message, and brings them into their stored form. */
+export function parseParts(parts: readonly Part[]): readonly Part[] {
   if (!Array.isArray(parts)) return refuse('parts', `must be a list, not ${describeValue(parts)}`);
-  if (name !== undefined && typeof name !== 'string') return refuse('name', `must be a string, not ${describeValue(name)}`);
+  // Those of an answer that was put together here were checked as a whole.
+  return Object.isFrozen(parts) && getKnownForm(parts) !== undefined ? parts : Array.from<unknown, Part>(parts, parsePart);
+}
+
+/** Checks the fields of a new message, and brings them into their stored form. Throws for the first that cannot be stored. */
+export function parseFields({ id, role, parts, name, metadata, providerOptions }: MessageFields): MessageFields {
+  const given: unknown = id;
+  if (typeof given !== 'string') return refuse('id', `must be a string, not ${describeValue(given)}`);
   return {
     id,
-    role: found,
-    parts: Array.from(parts, parsePart),
-    name,
+    role: parseRole(role),
+    parts: parseParts(parts),
+    name: parseName(name),
     metadata: parseObject(metadata, 'metadata'),
     providerOptions: parseObject(providerOptions, 'providerOptions'),
   };
