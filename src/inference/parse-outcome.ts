@@ -99,7 +99,14 @@ const response = objectForm({
 
 const failure = objectForm({
   required: { type: wordForm(Object.values(ErrorType)), code: textForm, message: textForm, retryable: flagForm },
-  optional: { retryAfterMs: countForm, toolName: textForm, toolCallId: textForm, readable: flagForm, causes: listForm(textForm) },
+  optional: {
+    retryAfterMs: countForm,
+    toolName: textForm,
+    toolCallId: textForm,
+    readable: flagForm,
+    refusedParts: listForm(objectForm({ required: { messageId: textForm, path: textForm, reason: textForm } })),
+    causes: listForm(textForm),
+  },
 });
 
 const success = objectForm({ required: { ok: flagForm, response } });

@@ -15,7 +15,7 @@ export interface AttachmentProblem {
 }
 
 const inlineData = /^data:[^,]*;base64,/i;
-const base64 = /^[\w+/\s-]+={0,2}\s*$/;
+const base64 = /^[\w+/-]+={0,2}$/;
 const topTypes = 'application|audio|font|image|message|model|multipart|text|video';
 const mediaType = new RegExp(`^(?:${topTypes})$|^[\\w!#$&^.+-]+/(?:[\\w!#$&^.+-]+|\\*)(?:\\s*;.*)?$`, 'i');
 
@@ -27,7 +27,11 @@ function isUrl(text: string): boolean {
   }
 }
 
-const isBase64 = (text: string): boolean => base64.test(text) && text.replace(/[\s=]/g, '').length % 4 !== 1;
+function isBase64(text: string): boolean {
+  // First without white space: a pattern that allows it anywhere is slow on long runs of it.
+  const compact = text.replace(/\s+/g, '');
+  return base64.test(compact) && compact.replace(/=+$/, '').length % 4 !== 1;
+}
 
 function isReadableUrl(url: string): boolean {
   const inline = inlineData.exec(url);

@@ -9,7 +9,7 @@ import type { StepSummary } from './step-summary.ts';
 import type { ApproveOptions } from './decided.ts';
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
-import type { CoolDowns } from '../inference/index.ts';
+import type { CoolDowns, RefusedPart } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import {
   AppendOnlyList,
@@ -70,6 +70,8 @@ export interface RunStateData<S extends Step = Step> {
   readonly past: AppendOnlyList<Execution<S>>;
   /** Models that failed while another one answered, and are skipped for a while. */
   readonly coolDowns?: CoolDowns | undefined;
+  /** Attachments that a model refused: requests have words in their place. */
+  readonly refusedParts?: readonly RefusedPart[] | undefined;
   /** Number of the last event emitted for this state. */
   readonly lastSeq: number;
   /** True if a step was recorded outside a run; the next run emits its events. */
@@ -405,6 +407,7 @@ export class RunState<S extends Step = Step> {
       execution: change.execution ?? data.execution,
       past: change.past ?? data.past,
       coolDowns: 'coolDowns' in change ? change.coolDowns : data.coolDowns,
+      refusedParts: change.refusedParts ?? data.refusedParts,
       lastSeq: change.lastSeq ?? data.lastSeq,
       owesEvents: 'owesEvents' in change ? change.owesEvents : data.owesEvents,
       gaps: data.gaps,
