@@ -1,5 +1,12 @@
 export type { Attachment, AttachmentProblem } from './attachment.ts';
-export { findAttachmentProblem, findUnreadable, listAttachments, toAttachmentPath, toLeftOutText, withoutUnreadable } from './attachment.ts';
+export {
+  findAttachmentProblem,
+  findUnreadable,
+  listAttachments,
+  toAttachmentPath,
+  toLeftOutText,
+  withoutUnreadable,
+} from './attachment.ts';
 export { describeAttachment, isAttachment } from './attachment.ts';
 export type { ContentPart, FilePart, ImagePart, TextPart } from './content-part.ts';
 export { textPart } from './content-part.ts';

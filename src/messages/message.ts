@@ -2,6 +2,7 @@ import type { IdSource, Json, JsonObject } from '../lib/index.ts';
 import { cleanText, DamagedDataError, describeValue, getKnownForm, InvalidArgumentError, isPlainObject } from '../lib/index.ts';
 import { readObject, systemIds, toFrozen } from '../lib/index.ts';
 import { findUnreadable } from './attachment.ts';
+import type { MessageFields } from './message-fields.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
 import { parseFields, parseName, parseObject, parseParts, parseRole } from './parse-fields.ts';
@@ -26,16 +27,6 @@ export interface MessageOptions {
   readonly metadata?: JsonObject;
   /** Settings for a provider that concern this message only. */
   readonly providerOptions?: JsonObject;
-}
-
-/** All that makes up a message. */
-export interface MessageFields {
-  readonly id: string;
-  readonly role: MessageRole;
-  readonly parts: readonly Part[];
-  readonly name?: string | undefined;
-  readonly metadata?: JsonObject | undefined;
-  readonly providerOptions?: JsonObject | undefined;
 }
 
 const noMetadata: JsonObject = Object.freeze({});

@@ -29,7 +29,9 @@ function assertMessages(messages: readonly unknown[]): void {
   const index = messages.findIndex((message) => !(message instanceof Message));
   if (index === -1) return;
   const found = describeValue(messages[index]);
-  throw new InvalidArgumentError(`messages[${index}] must be a Message, not ${found}. Create it with Message.user() or Message.assistant().`);
+  throw new InvalidArgumentError(
+    `messages[${index}] must be a Message, not ${found}. Create it with Message.user() or Message.assistant().`,
+  );
 }
 
 /** Messages in their order. Reads like a readonly array and never changes; appending to the newest version copies nothing. */

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../lib/index.ts';
 import { DamagedDataError, describeValue, getKnownForm, InvalidArgumentError, isRecord, toCanonical } from '../lib/index.ts';
 import { textPart } from './content-part.ts';
-import type { MessageFields } from './message.ts';
+import type { MessageFields } from './message-fields.ts';
 import type { MessageRole } from './message-role.ts';
 import { messageRoles } from './message-role.ts';
 import type { Part } from './parts.ts';
