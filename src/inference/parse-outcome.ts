@@ -5,6 +5,7 @@ import { classifyError, ErrorType } from '../errors/index.ts';
 import { childPath, getKnownForm, isRecord } from '../lib/index.ts';
 import type { Attachment } from '../messages/index.ts';
 import { findAttachmentProblem, Usage } from '../messages/index.ts';
+import { withUniqueIds } from './answer-calls.ts';
 import { MalformedResponseError } from './malformed-response-error.ts';
 import type { Model, ModelOutcome, ModelResponse } from './model.ts';
 import { findEmptyFailure } from './settle-answer.ts';
@@ -158,7 +159,9 @@ function parseAnswer(parsed: Answered, model: Pick<Model, 'provider' | 'modelId'
   const stray = findStrayResult(parsed.response);
   if (stray !== undefined) return toMalformed(stray, parsed, model);
   const failure = findEmptyFailure(parsed.response);
-  return failure === undefined ? parsed : { ok: false, failure, partial: parsed.response };
+  if (failure !== undefined) return { ok: false, failure, partial: parsed.response };
+  const parts = withUniqueIds(parsed.response.parts);
+  return parts === parsed.response.parts ? parsed : { ok: true, response: { ...parsed.response, parts } };
 }
 
 /** True if the response builder made this very outcome: its fields have the right form, and nobody can have changed them. */

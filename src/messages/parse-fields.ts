@@ -1,6 +1,6 @@
 // Checks of what callers make messages of: whatever is in a message can be stored, and read again as it is.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, describeValue, getKnownForm, InvalidArgumentError, isRecord, toCanonical } from '../lib/index.ts';
+import { cutLine, DamagedDataError, describeValue, getKnownForm, InvalidArgumentError, isRecord, toCanonical } from '../lib/index.ts';
 import { textPart } from './content-part.ts';
 import type { MessageFields } from './message-fields.ts';
 import type { MessageRole } from './message-role.ts';
@@ -13,7 +13,7 @@ const mostDepth = 64;
 const partDepth = 4;
 
 function refuse(field: string, problem: string, cause?: unknown): never {
-  throw new InvalidArgumentError(`A message cannot hold this: ${field} ${problem}.`, cause);
+  throw new InvalidArgumentError(`A message cannot hold this: ${cutLine(field)} ${cutLine(problem)}.`, cause);
 }
 
 function parseJson(value: unknown, field: string, maxDepth: number): Json {
