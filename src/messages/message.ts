@@ -105,13 +105,14 @@ function saysNothing(part: Part): boolean {
 
 /** True for what may be said: text, a message, one part or several. What the parts are is not checked. */
 export function isMessageContent(given: unknown): given is MessageContent | Message {
-  if (typeof given === 'string' || given instanceof Message || Array.isArray(given)) return true;
+  if (typeof given === 'string' || given instanceof Message) return true;
+  if (Array.isArray(given)) return given.length > 0;
   return isPlainObject(given) && typeof given['type'] === 'string';
 }
 
 /** Creates the message of a person. Refuses what cannot be stored, and attachments that no model can read. */
 export function toUserMessage(content: unknown, { ids, caller }: { readonly ids: IdSource; readonly caller: string }): Message {
-  if (!isMessageContent(content) || (Array.isArray(content) && content.length === 0))
+  if (!isMessageContent(content))
     throw new InvalidArgumentError(`${caller} needs a string, a message or a list of parts, not ${describeValue(content)}.`);
   const message = content instanceof Message ? content : Message.user(content, { ids });
   const problem = findUnreadable(message.parts);

@@ -263,13 +263,10 @@ describe('what people hand in is looked at', () => {
     expect(waiting.approve('a', { args: { to: 'Bob' } }).status).toBe('in_progress');
   });
 
-  test.each([[undefined], [null], [7], [{}], [[]], [{ role: 'user', content: 'Hi.' }]])(
-    'withUserMessage(%o) is refused',
-    (content) => {
-      const state = ScriptedState.empty();
-      expect(() => state.withUserMessage(content as never)).toThrow('withUserMessage() needs a string, a message or a list of parts, not');
-    },
-  );
+  test.each([[undefined], [null], [7], [{}], [[]], [{ role: 'user', content: 'Hi.' }]])('withUserMessage(%o) is refused', (content) => {
+    const state = ScriptedState.empty();
+    expect(() => state.withUserMessage(content as never)).toThrow('withUserMessage() needs a string, a message or a list of parts, not');
+  });
 
   test.each<[unknown, string]>([
     [[{ type: 'text' }], 'A message cannot hold this: parts[0].text expected a string, found nothing.'],

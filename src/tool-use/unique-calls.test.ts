@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ErrorPolicy } from '../errors/index.ts';
 import type { Model, ModelOutcome, ModelRequest } from '../inference/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
-import type { Part } from '../messages/index.ts';
+import type { Part, ToolCallPart } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { ProducedStep, StepProcess, Wait } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
@@ -65,7 +65,7 @@ const callIds = (state: ToolUseState): readonly string[] =>
 const resultIds = (state: ToolUseState): readonly string[] =>
   state.messages.toArray().flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId));
 
-const toCall = (n: number): Part => ({ type: 'tool-call', toolCallId: 'call_0', toolName: 'free', args: { n } });
+const toCall = (n: number): ToolCallPart => ({ type: 'tool-call', toolCallId: 'call_0', toolName: 'free', args: { n } });
 const toResult = (more: { readonly providerExecuted?: true } = {}): Part => ({
   type: 'tool-result',
   toolCallId: 'call_0',
