@@ -30,6 +30,40 @@ describe('the calls of an answer that broke off', () => {
   });
 });
 
+describe('a call that is written into the text as well', () => {
+  const chunk = (delta: object, finish: string | null = null): object => ({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+  const markup = '<tool_call>\n{"name":"look","arguments":{"at":"it"}}\n</tool_call>';
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"it"}' } };
+
+  it.each<[string, string, string]>([
+    ['alone', markup, ''],
+    ['behind words', `Let me look.\n${markup}`, 'Let me look.\n'],
+  ])('does not reach readers: %s', async (_, text, said) => {
+    const calls = toStream([
+      ...Array.from(text, (content) => chunk({ content })),
+      chunk({ tool_calls: [call] }),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ]);
+    const answer = toStream([chunk({ content: 'Seen.' }), chunk({}, 'stop'), '[DONE]']);
+    const look = defineTool({ name: 'look', description: 'Looks.', input: z.object({ at: z.string() }), run: () => 'a cat' });
+    const ports = { clock: createFakeClock(), ids: createCountingIds() };
+    const emitted: string[] = [];
+    const end = await new ToolUse({ model: createProviderModel('compatible', calls, answer), tools: [look], ports }).run(
+      ToolUseState.empty(ports).withUserMessage('Look at it.', ports),
+      { onEvent: (event) => event.type === 'TextDelta' && emitted.push(event.text) },
+    );
+    expect([end.status, emitted.join('')]).toEqual(['completed', `${said}Seen.`]);
+    expect(end.messages.map((message) => message.text)).toEqual(['Look at it.', said, '', 'Seen.']);
+  });
+});
+
 interface Exchange {
   readonly fetch: typeof globalThis.fetch;
   /** The requests so far. */

@@ -6,6 +6,7 @@ import type { Failure } from './failure.ts';
 type AdvisedCode =
   | 'aborted'
   | 'approval-check-failed'
+  | 'attachment-refused'
   | 'cancelled'
   | 'context-overflow'
   | 'crash-loop'
@@ -39,6 +40,7 @@ type AdvisedCode =
 export const adviceByCode: Readonly<Record<AdvisedCode, string>> = {
   aborted: 'Send a message to start again.',
   'approval-check-failed': 'Fix the needsApproval function of the tool: it must return true or false.',
+  'attachment-refused': 'Send a message to continue without the attachment, or convert it to a type that the model reads.',
   cancelled: 'Send a message to start again.',
   'context-overflow': 'Send fewer or shorter messages: add compaction(), or limit tool results with maxResultChars.',
   'crash-loop': 'Find out what ended the process, then resume or cancel the session.',

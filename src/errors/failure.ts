@@ -16,6 +16,8 @@ export interface Failure {
   readonly readable?: boolean;
   /** Hook that blocked the call. */
   readonly blockedBy?: string;
+  /** Attachments that the model refused: later requests leave them out. `path` is that of the part in its message. */
+  readonly refusedParts?: readonly { readonly messageId: string; readonly path: string; readonly reason: string }[];
   /** Messages of the errors that caused it, nearest first. Secrets are taken out. */
   readonly causes?: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { toFailure } from '../effects/index.ts';
 import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceSource } from '../inference/index.ts';
-import { listCoolingDown, parseOutcome } from '../inference/index.ts';
+import { leaveOutRefused, listCoolingDown, parseOutcome } from '../inference/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
 
@@ -57,6 +57,7 @@ export async function askModel(
       begun.push(true);
       const asked = {
         ...request,
+        messages: leaveOutRefused(request.messages, scope.models.refusedParts),
         ...(coolingDown !== undefined && { coolingDown }),
         signal: request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]),
       };
@@ -68,6 +69,7 @@ export async function askModel(
   const unread = { parts: [], usage: begun.length > 0 ? Usage.unknown() : Usage.none() };
   const outcome: ModelOutcome = answered.ok ? answered.value : { ok: false, failure: toFailure(answered), partial: unread };
   if (outcome.ok && outcome.response.route !== undefined) scope.models.record(outcome.response.route);
+  if (!outcome.ok && outcome.failure.refusedParts !== undefined) scope.models.recordRefused(outcome.failure);
   const { usage, provider, modelId } = outcome.ok ? outcome.response : outcome.partial;
   const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId, at: scope.time.clock.now() };
   scope.notes.add({ usage, cost: toCost(usage, who, pricing) });

@@ -27,7 +27,7 @@ import { ask, blockCall, keep, orFailure, emitChange, whenThere } from './hook-c
 import type { InferenceRequestFacts } from './hook-facts.ts';
 import { HookPoint, hookPoints } from './hook-point.ts';
 import { show } from './observers.ts';
-import { replaceOutput, findOutputProblem } from './step-output.ts';
+import { findOutputProblem, findUnreadableMessage, replaceOutput } from './step-output.ts';
 
 /** Options of a chain. */
 export interface HookChainOptions extends Pricing {
@@ -151,6 +151,8 @@ export class HookChain {
         const { conversation } = change;
         if (conversation !== undefined) {
           if (!(conversation instanceof MessageStore)) throw toHookError(calling, 'its conversation is not a MessageStore.');
+          const problem = findUnreadableMessage(listNew(now.state.store, conversation));
+          if (problem !== undefined) throw toHookError(calling, `the messages of its conversation ${problem}`);
           place.scope.notes.add({ store: conversation });
           now.state = now.state.evolve({ store: conversation });
         }
@@ -347,6 +349,12 @@ export class HookChain {
     };
     return whenThere(visitInTurn(this.#hooks(point), visit), () => state);
   }
+}
+
+/** Lists the messages of a conversation that an earlier one does not have. */
+function listNew(before: MessageStore, after: MessageStore): readonly Message[] {
+  const known = new Set(before.names.flatMap((name) => before.section(name).toArray()));
+  return after.names.flatMap((name) => after.section(name).filter((message) => !known.has(message)));
 }
 
 const cutShort = 'the run was cut off before a hook had looked at it';

@@ -385,7 +385,7 @@ describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
         'output',
         'a message that cannot be stored',
         (step) => [call(step), answer(step), Message.assistant('Hi.', { metadata: { a: new Map() } as never })],
-        'its output cannot be stored',
+        'A message cannot hold this: metadata.a is a Map',
       ],
     ];
 

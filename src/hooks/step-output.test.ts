@@ -21,7 +21,11 @@ describe('other output for a step', () => {
       [answer, Message.tool({ toolCallId: 'c', toolName: 'look', output: { type: 'text', value: 'x' } })],
       /keep all tool calls/,
     ],
-    ['messages that cannot be stored', [answer, result, Message.user('x', { metadata: { when: new Map() } as never })], /cannot be stored/],
+    [
+      'a file that no model can read',
+      [answer, result, Message.user({ type: 'file', url: 'report', mediaType: 'application/pdf' })],
+      /\[2\]\.parts\[0\]\.url must be a URL, not "report"/,
+    ],
   ])('as %s', (_, output, problem) => {
     const found = findOutputProblem(step, output);
     if (problem === undefined) expect(found).toBeUndefined();

@@ -1,22 +1,23 @@
-import { stableStringify, toCanonical } from '../lib/index.ts';
-import { Message } from '../messages/index.ts';
+import { stableStringify } from '../lib/index.ts';
+import { findUnreadable, Message } from '../messages/index.ts';
 import type { Step } from '../step-by-step/index.ts';
 
 /** Returns the problem with messages returned by a hook, if any. */
 export function findMessageProblem(given: unknown): string | undefined {
   if (!Array.isArray(given) || given.length === 0) return 'must be a list with at least one Message.';
-  return given.every((message) => message instanceof Message)
-    ? undefined
-    : 'must be instances of Message. Create them with Message.user() or Message.assistant().';
+  const messages: readonly unknown[] = given;
+  if (!messages.every((message) => message instanceof Message))
+    return 'must be instances of Message. Create them with Message.user() or Message.assistant().';
+  return findUnreadableMessage(messages);
 }
 
-// The messages of a step are stored; messages for one model call are not.
-function findStorageProblem(messages: readonly Message[]): string | undefined {
-  const canonical = toCanonical(
-    messages.map((message) => message.toJSON()),
-    { maxBytes: Infinity },
-  );
-  return canonical.ok ? undefined : `its output cannot be stored: ${canonical.path} ${canonical.problem}.`;
+/** Returns the problem with the first attachment that no model can read. */
+export function findUnreadableMessage(messages: readonly Message[]): string | undefined {
+  for (const [index, { parts }] of messages.entries()) {
+    const problem = findUnreadable(parts);
+    if (problem !== undefined) return `have an attachment that no model can read: [${index}].${problem}.`;
+  }
+  return undefined;
 }
 
 /** Returns the calls and results in messages, in their order, as text. */
@@ -32,8 +33,6 @@ export function findOutputProblem({ outputMessages }: Step, output: unknown): st
   if (typeof output === 'string') return outputMessages.some(isSpoken) ? undefined : 'the step has no text that could be changed.';
   const problem = Array.isArray(output) ? findMessageProblem(output) : 'must be a string or a list of messages.';
   if (problem !== undefined) return `its output ${problem}`;
-  const unstorable = findStorageProblem(output as readonly Message[]);
-  if (unstorable !== undefined) return unstorable;
   return listCalls(output as readonly Message[]) === listCalls(outputMessages)
     ? undefined
     : 'its output must keep all tool calls and their results: a model cannot read a call without its result.';

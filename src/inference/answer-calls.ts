@@ -122,3 +122,50 @@ function findAnsweredIds(parts: readonly Part[]): ReadonlySet<string> | undefine
   }
   return ids;
 }
+
+function countCalls(parts: readonly Part[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const part of parts) if (part.type === 'tool-call') counts.set(part.toolCallId, (counts.get(part.toolCallId) ?? 0) + 1);
+  return counts;
+}
+
+/** A call that shares its id with another one. */
+interface SharedCall {
+  readonly givenId: string;
+  readonly id: string;
+  readonly isProviders: boolean;
+  hasResult: boolean;
+}
+
+/**
+ * Returns the parts of an answer with a different id for each call: results and idempotency keys depend on it, and not every model
+ * cares. A result belongs to the first call of its id that has none yet, and a result of the provider to a call that the provider ran.
+ */
+export function withUniqueIds(parts: readonly Part[]): readonly Part[] {
+  const counts = countCalls(parts);
+  if ([...counts.values()].every((count) => count === 1)) return parts;
+  const taken = new Set<string>();
+  const claimId = (givenId: string): string => {
+    let id = givenId;
+    for (let count = 2; taken.has(id) || (id !== givenId && counts.has(id)); count += 1) id = `${givenId}~${count}`;
+    taken.add(id);
+    return id;
+  };
+  const calls: SharedCall[] = [];
+  const renamed = parts.map((part): Part => {
+    if (part.type !== 'tool-call') return part;
+    const id = claimId(part.toolCallId);
+    calls.push({ givenId: part.toolCallId, id, isProviders: part.providerExecuted === true, hasResult: false });
+    return { ...part, toolCallId: id };
+  });
+  return renamed.map((part): Part => {
+    if (part.type !== 'tool-result') return part;
+    const sharing = calls.filter(({ givenId }) => givenId === part.toolCallId);
+    const alike = sharing.filter(({ isProviders }) => isProviders === (part.providerExecuted === true));
+    const candidates = alike.length > 0 ? alike : sharing;
+    const call = candidates.find(({ hasResult }) => !hasResult) ?? candidates.at(-1);
+    if (call === undefined) return part;
+    call.hasResult = true;
+    return { ...part, toolCallId: call.id };
+  });
+}

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../lib/index.ts';
 import { cleanText } from '../lib/index.ts';
 import type { Part, ReasoningPart, TextPart } from '../messages/index.ts';
-import { TextHold } from './leak-guard.ts';
+import { findLeak, findMarkup, isOnlyMarkup, removeMarkup } from './call-markup.ts';
+import { JsonText } from './leak-guard.ts';
 import type { ModelDelta } from './model.ts';
 import type { SplitText, ThinkSplitter } from './think-splitter.ts';
 import { createThinkSplitter } from './think-splitter.ts';
@@ -59,8 +60,8 @@ class TextDrafts {
 interface AnswerTextOptions {
   /** Parts of the answer; text and reasoning are added to them. */
   readonly drafts: Draft[];
-  /** True if text that consists only of JSON is held back: it may repeat a call. */
-  readonly holdsJson: boolean;
+  /** True if JSON and the markup of calls are held back: they may repeat a call. */
+  readonly holdsCalls: boolean;
   readonly emit: (delta: ModelDelta) => void;
 }
 
@@ -72,7 +73,7 @@ interface WaitingPart {
 
 const noText: SplitText = { reasoning: '', text: '' };
 
-/** The text and reasoning of one answer: thinking inside the text is split off, and JSON is held back. */
+/** The text and reasoning of one answer: thinking inside the text is split off, and text that may repeat a call is held back. */
 export class AnswerText {
   readonly #options: AnswerTextOptions;
   readonly #parts: { -readonly [Type in TextDraft['type']]?: TextDrafts } = {};
@@ -82,16 +83,18 @@ export class AnswerText {
   #waiting: WaitingPart = {};
   /** True as long as all text so far may consist only of JSON. */
   #mayBeJson: boolean;
-  #hold: TextHold | undefined;
+  #json: JsonText | undefined;
+  /** Number of characters of each text part that were emitted; undefined if text is not held back. */
+  readonly #emitted: Map<TextDraft, number> | undefined;
+  /** The text part that ends with what may be the beginning of markup. */
+  #opening: TextDraft | undefined;
+  /** True once markup has come: the end of the answer decides if it is shown. */
+  #isHoldingRest = false;
 
   constructor(options: AnswerTextOptions) {
     this.#options = options;
-    this.#mayBeJson = options.holdsJson;
-  }
-
-  /** True if all text so far is JSON, whole or cut off, and none of it was emitted. */
-  get isOnlyJson(): boolean {
-    return this.#hold?.isOnlyJson === true;
+    this.#mayBeJson = options.holdsCalls;
+    this.#emitted = options.holdsCalls ? new Map() : undefined;
   }
 
   addText(piece: string, id?: string, providerMetadata?: JsonObject): void {
@@ -129,12 +132,21 @@ export class AnswerText {
     this.#addSplit(this.#splitter?.end() ?? noText, this.#waiting);
   }
 
-  /** Emits what is still held back. */
-  release(): void {
-    const text = this.#hold?.release() ?? '';
-    this.#hold = undefined;
-    this.#mayBeJson = false;
-    this.#emitText(text);
+  /** Ends the text. Beside a call of ours, JSON and markup that repeat it are dropped; what else is still held back is emitted. */
+  end({ hasCall }: { readonly hasCall: boolean }): void {
+    if (this.#emitted === undefined) return;
+    const drafts = this.#listTexts();
+    if (hasCall) this.#dropCalls(drafts);
+    for (const draft of drafts) this.#emitText(draft, draft.text.length);
+  }
+
+  #dropCalls(drafts: readonly TextDraft[]): void {
+    const isOnlyCalls = this.#emitted?.size === 0 && isOnlyMarkup(drafts.map(({ text }) => text).join(''));
+    if (!isOnlyCalls && !this.#isHoldingRest) return;
+    for (const draft of drafts) {
+      draft.text = isOnlyCalls ? '' : removeMarkup(draft.text);
+      if (isOnlyCalls) delete draft.providerMetadata;
+    }
   }
 
   // Thinking begins with a tag: text that begins otherwise is not looked at.
@@ -167,21 +179,57 @@ export class AnswerText {
     const draft = (this.#parts[type] ??= new TextDrafts(type, this.#options.drafts)).at(id);
     draft.text += text;
     if (providerMetadata !== undefined) draft.providerMetadata = providerMetadata;
-    if (type === 'text') this.#emitText(this.#holdBack(text));
-    else if (text !== '') this.#options.emit({ type, text });
+    if (text === '') return;
+    if (type === 'reasoning' || this.#emitted === undefined) this.#options.emit({ type, text });
+    else if (!this.#isHeldAsJson(text)) this.#emitProse(draft, text);
   }
 
   // Objects, arrays and fences only: text that begins otherwise is not held back.
-  #holdBack(piece: string): string {
-    if (!this.#mayBeJson || piece === '') return piece;
-    this.#hold ??= /^\s*(?:[{[`]|$)/.test(piece) ? new TextHold() : undefined;
-    const shown = this.#hold?.take(piece) ?? piece;
-    this.#mayBeJson = this.#hold?.isHolding === true;
-    if (!this.#mayBeJson) this.#hold = undefined;
-    return shown;
+  #isHeldAsJson(piece: string): boolean {
+    if (!this.#mayBeJson) return false;
+    this.#json ??= /^\s*(?:[{[`]|$)/.test(piece) ? new JsonText() : undefined;
+    this.#mayBeJson = this.#json?.take(piece).isPossible === true;
+    return this.#mayBeJson;
   }
 
-  #emitText(text: string): void {
-    if (text !== '') this.#options.emit({ type: 'text', text });
+  /** Emits the text so far, up to where markup begins or may begin. */
+  #emitProse(current: TextDraft, piece: string): void {
+    // Behind a beginning that its part may still complete, nothing is emitted: pieces keep their order.
+    if (this.#opening !== undefined && this.#opening !== current) this.#isHoldingRest = true;
+    if (this.#isHoldingRest) return;
+    const isFirst = this.#emitted?.size === 0;
+    // Most pieces hold no beginning: the text before them is not looked at again.
+    if (!isFirst && this.#opening === undefined && findMarkup(piece) === undefined) {
+      this.#emitText(current, current.text.length, piece);
+      return;
+    }
+    const drafts = isFirst ? this.#listTexts() : [current];
+    if (isFirst && this.#mayBeOnlyCalls(drafts)) return;
+    for (const draft of drafts) {
+      const markup = findLeak(draft.text, this.#emitted?.get(draft));
+      this.#emitText(draft, markup?.at ?? draft.text.length);
+      this.#opening = markup === undefined ? undefined : draft;
+      this.#isHoldingRest = markup !== undefined && (markup.isWhole || draft !== current);
+      if (this.#isHoldingRest) return;
+    }
+  }
+
+  /** True if the text has markup with nothing but JSON and fences before it. */
+  #mayBeOnlyCalls(drafts: readonly TextDraft[]): boolean {
+    const text = drafts.map((draft) => draft.text).join('');
+    const markup = findMarkup(text);
+    if (markup === undefined || !new JsonText().take(text.slice(0, markup.at)).isPossible) return false;
+    this.#isHoldingRest = markup.isWhole;
+    return true;
+  }
+
+  #listTexts(): readonly TextDraft[] {
+    return this.#options.drafts.filter((draft): draft is TextDraft => draft.type === 'text');
+  }
+
+  #emitText(draft: TextDraft, end: number, text = draft.text.slice(this.#emitted?.get(draft) ?? 0, end)): void {
+    if (text === '') return;
+    this.#emitted?.set(draft, end);
+    this.#options.emit({ type: 'text', text });
   }
 }

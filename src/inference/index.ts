@@ -30,6 +30,8 @@ export type { Price, PricedModel, PriceSource, TokenPrices } from './price.ts';
 export { pricesFrom, priceTable } from './price.ts';
 export type { ResponseBuilder } from './response-builder.ts';
 export { createResponseBuilder } from './response-builder.ts';
+export type { FoundAttachment, RefusedPart } from './refused-parts.ts';
+export { addRefusedParts, findAttachments, keepOnly, leaveOutRefused } from './refused-parts.ts';
 export { abortedFailure } from './settle-answer.ts';
 export { StreamInterruptedError } from './stream-interrupted-error.ts';
 export { withTimeouts } from './timeouts.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TextHold } from './leak-guard.ts';
+import { JsonText } from './leak-guard.ts';
 
-function hold(...pieces: readonly string[]): TextHold {
-  const held = new TextHold();
-  for (const piece of pieces) held.take(piece);
-  return held;
+function read(...pieces: readonly string[]): JsonText {
+  const json = new JsonText();
+  for (const piece of pieces) json.take(piece);
+  return json;
 }
 
 const fence = '```';
@@ -64,11 +64,11 @@ const prose: readonly (readonly [string, string])[] = [
 
 describe('text that consists only of JSON (C45, C46)', () => {
   test.each(onlyJson)('is %s', (_, text) => {
-    expect([hold(text).isHolding, hold(text).isOnlyJson]).toStrictEqual([true, true]);
+    expect([read(text).isPossible, read(text).isOnlyJson]).toStrictEqual([true, true]);
   });
 
   test.each(prose)('is not %s', (_, text) => {
-    expect(hold(text).isOnlyJson).toBe(false);
+    expect(read(text).isOnlyJson).toBe(false);
   });
 
   const container = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue())).map((value) => JSON.stringify(value));
@@ -83,8 +83,8 @@ describe('text that consists only of JSON (C45, C46)', () => {
   test('may be any objects and arrays, fenced or not, cut off anywhere', () => {
     fc.assert(
       fc.property(joined, fc.nat(), (text, cut) => {
-        expect(hold(text).isOnlyJson).toBe(true);
-        expect(hold(text.slice(0, cut)).isHolding).toBe(true);
+        expect(read(text).isOnlyJson).toBe(true);
+        expect(read(text.slice(0, cut)).isPossible).toBe(true);
       }),
     );
   });
@@ -92,8 +92,8 @@ describe('text that consists only of JSON (C45, C46)', () => {
   test('is not any of that with words before or after it', () => {
     fc.assert(
       fc.property(joined, fc.constantFrom('Now ', 'x', '1', '"', '- ', '#'), (text, words) => {
-        expect(hold(`${words}${text}`).isOnlyJson).toBe(false);
-        expect(hold(`${text}\n${words}`).isOnlyJson).toBe(false);
+        expect(read(`${words}${text}`).isOnlyJson).toBe(false);
+        expect(read(`${text}\n${words}`).isOnlyJson).toBe(false);
       }),
     );
   });
@@ -105,59 +105,9 @@ describe('text that consists only of JSON (C45, C46)', () => {
       fc.property(pieces, fc.array(fc.nat({ max: 200 }), { maxLength: 8 }), (text, places) => {
         const cuts = [0, ...places.sort((left, right) => left - right), text.length];
         const split = cuts.slice(1).map((end, index) => text.slice(cuts[index], end));
-        expect(hold(...split).isOnlyJson).toBe(hold(text).isOnlyJson);
-        expect(hold(...text).isOnlyJson).toBe(hold(text).isOnlyJson);
+        expect(read(...split).isOnlyJson).toBe(read(text).isOnlyJson);
+        expect(read(...text).isOnlyJson).toBe(read(text).isOnlyJson);
       }),
     );
-  });
-});
-
-describe('the text hold (C48)', () => {
-  test('lets prose through at once', () => {
-    const held = new TextHold();
-    expect(held.take('Let me see. ')).toBe('Let me see. ');
-    expect(held.take('{"q":1}')).toBe('{"q":1}');
-    expect(held.isHolding).toBe(false);
-  });
-
-  test('holds JSON until it stops being JSON, then gives all of it', () => {
-    const held = new TextHold();
-    expect(['\n ', '{"q"', ':1}', ' '].map((piece) => held.take(piece))).toStrictEqual(['', '', '', '']);
-    expect(held.isHolding).toBe(true);
-    expect(held.take('is what I ask.')).toBe('\n {"q":1} is what I ask.');
-    expect(held.take(' More.')).toBe(' More.');
-  });
-
-  test('lets code in a fence through at its first character that is not JSON', () => {
-    const held = new TextHold();
-    expect(['`', '``t', 's\n'].map((piece) => held.take(piece))).toStrictEqual(['', '', '']);
-    expect(held.take('const')).toBe('```ts\nconst');
-  });
-
-  test('gives what it holds when asked, once', () => {
-    const held = new TextHold();
-    held.take('[1,');
-    expect([held.release(), held.release(), held.isHolding]).toStrictEqual(['[1,', '', false]);
-  });
-
-  test('loses, doubles and reorders nothing, whatever comes', () => {
-    fc.assert(
-      fc.property(fc.array(fc.oneof(fc.string(), fc.json(), fc.constantFrom('{', '[', ' ', '"', '}', '`', fence))), (texts) => {
-        const held = new TextHold();
-        const shown = texts.map((piece) => held.take(piece)).join('');
-        expect(shown + held.release()).toBe(texts.join(''));
-      }),
-    );
-  });
-
-  test('reads a hundred thousand small pieces in linear time', () => {
-    const held = new TextHold();
-    held.take('["');
-    for (let index = 0; index < 100_000; index += 1) held.take('word ');
-    expect(held.take('"]x')).toHaveLength(500_005);
-  });
-
-  test('reads a hundred thousand objects in linear time', () => {
-    expect(hold('{}'.repeat(100_000)).isOnlyJson).toBe(true);
   });
 });

@@ -70,34 +70,24 @@ class JsonTextReader {
   }
 }
 
-/** Holds text back until it stops being the beginning of JSON objects and arrays: beside tool calls, such text is not shown. */
-export class TextHold {
+/** Tells if text consists of JSON objects and arrays only: beside tool calls, such text is not shown. */
+export class JsonText {
   readonly #reader = new JsonTextReader();
-  #held = '';
-  #isHolding = true;
+  #isPossible = true;
 
-  /** True as long as all text so far may still be JSON. */
-  get isHolding(): boolean {
-    return this.#isHolding;
+  /** True as long as all text so far may still be JSON, or the fences around it. */
+  get isPossible(): boolean {
+    return this.#isPossible;
   }
 
   /** True if the text so far consists of objects and arrays only, fenced or not; the last one may be cut off. */
   get isOnlyJson(): boolean {
-    return this.#isHolding && this.#reader.hasBegun;
+    return this.#isPossible && this.#reader.hasBegun;
   }
 
-  /** Takes more text. Returns what may be shown now. */
-  take(text: string): string {
-    if (!this.#isHolding) return text;
-    this.#held += text;
-    return this.#reader.take(text) ? '' : this.release();
-  }
-
-  /** Returns what is held, and lets all text through from now on. */
-  release(): string {
-    const text = this.#held;
-    this.#held = '';
-    this.#isHolding = false;
-    return text;
+  /** Takes more text. */
+  take(text: string): this {
+    this.#isPossible &&= this.#reader.take(text);
+    return this;
   }
 }

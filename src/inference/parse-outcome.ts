@@ -3,7 +3,9 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError, ErrorType } from '../errors/index.ts';
 import { childPath, getKnownForm, isRecord } from '../lib/index.ts';
-import { Usage } from '../messages/index.ts';
+import type { Attachment } from '../messages/index.ts';
+import { findAttachmentProblem, Usage } from '../messages/index.ts';
+import { withUniqueIds } from './answer-calls.ts';
 import { MalformedResponseError } from './malformed-response-error.ts';
 import type { Model, ModelOutcome, ModelResponse } from './model.ts';
 import { findEmptyFailure } from './settle-answer.ts';
@@ -29,7 +31,10 @@ function sourceForm(names: readonly [string, ...string[]], rest: FieldForms): Fo
     if (!isRecord(parsed) || parsed instanceof Mismatch) return parsed;
     const [given, second] = names.filter((name) => Object.hasOwn(parsed, name));
     if (given === undefined) return new Mismatch(`a string, unless ${unlessGiven} is given`, undefined, [first]);
-    return second === undefined ? parsed : new Mismatch(`left out if "${given}" is given`, parsed[second], [second]);
+    if (second !== undefined) return new Mismatch(`left out if "${given}" is given`, parsed[second], [second]);
+    // Holds: its fields were checked one by one.
+    const problem = findAttachmentProblem(parsed as unknown as Attachment);
+    return problem === undefined ? parsed : new Mismatch(problem.expected, problem.found, [problem.field]);
   };
 }
 
@@ -95,7 +100,14 @@ const response = objectForm({
 
 const failure = objectForm({
   required: { type: wordForm(Object.values(ErrorType)), code: textForm, message: textForm, retryable: flagForm },
-  optional: { retryAfterMs: countForm, toolName: textForm, toolCallId: textForm, readable: flagForm, causes: listForm(textForm) },
+  optional: {
+    retryAfterMs: countForm,
+    toolName: textForm,
+    toolCallId: textForm,
+    readable: flagForm,
+    refusedParts: listForm(objectForm({ required: { messageId: textForm, path: textForm, reason: textForm } })),
+    causes: listForm(textForm),
+  },
 });
 
 const success = objectForm({ required: { ok: flagForm, response } });
@@ -147,7 +159,9 @@ function parseAnswer(parsed: Answered, model: Pick<Model, 'provider' | 'modelId'
   const stray = findStrayResult(parsed.response);
   if (stray !== undefined) return toMalformed(stray, parsed, model);
   const failure = findEmptyFailure(parsed.response);
-  return failure === undefined ? parsed : { ok: false, failure, partial: parsed.response };
+  if (failure !== undefined) return { ok: false, failure, partial: parsed.response };
+  const parts = withUniqueIds(parsed.response.parts);
+  return parts === parsed.response.parts ? parsed : { ok: true, response: { ...parsed.response, parts } };
 }
 
 /** True if the response builder made this very outcome: its fields have the right form, and nobody can have changed them. */

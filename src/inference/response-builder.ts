@@ -10,7 +10,7 @@ import type { Failure } from '../errors/index.ts';
 import type { IdSource, JsonObject } from '../lib/index.ts';
 import { cleanText, copyFrozen, isRecord, systemIds, toCanonical } from '../lib/index.ts';
 import type { Part, ReportedUsage, ToolCallPart, ToolResult, ToolResultPart } from '../messages/index.ts';
-import { toolResultPart, toUsage } from '../messages/index.ts';
+import { findUnreadable, toolResultPart, toUsage, withoutUnreadable } from '../messages/index.ts';
 import type { ToolInput } from './answer-calls.ts';
 import { AnswerCalls } from './answer-calls.ts';
 import type { Draft } from './answer-text.ts';
@@ -28,7 +28,7 @@ export interface ResponseBuilderOptions {
   readonly ids?: IdSource;
   /** The model's name in warnings. @default 'model' */
   readonly model?: string;
-  /** If it offers tools and asks for no output format, text beside calls that consists only of JSON is dropped. */
+  /** If it offers tools and asks for no output format, text beside calls that only repeats them is dropped: JSON and the markup of calls. */
   readonly request?: Pick<ModelRequest, 'tools' | 'output' | 'onNotice' | 'onActivity'>;
   /** Called with each piece; left out if the answer comes as a whole. */
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
@@ -143,7 +143,9 @@ export class ResponseBuilder {
   /** Takes the result of a tool that the provider ran. A later result of the same call takes the place of an earlier one. */
   toolResult(result: ToolResult): void {
     this.#startPart();
-    const part = this.#toStored<ToolResultPart>(toolResultPart({ ...result, toolCallId: this.#calls.takeId(result.toolCallId) }));
+    const toolCallId = this.#calls.takeId(result.toolCallId);
+    const output = withoutUnreadable(result.output, (problem) => this.#warnUnreadable(`the result of "${result.toolName}": ${problem}`));
+    const part = this.#toStored<ToolResultPart>(toolResultPart({ ...result, toolCallId, output }));
     if (part === undefined) return;
     this.#results ??= new Map<string, number>();
     const index = this.#results.get(part.toolCallId) ?? this.#drafts.length;
@@ -153,6 +155,11 @@ export class ResponseBuilder {
 
   part(part: Extract<Part, { readonly type: 'source' | 'file' | 'image' | 'provider' }>): void {
     this.#startPart();
+    const problem = findUnreadable([part]);
+    if (problem !== undefined) {
+      this.#warnUnreadable(problem);
+      return;
+    }
     const stored = this.#toStored(part);
     if (stored !== undefined) this.#drafts.push(stored);
   }
@@ -214,7 +221,7 @@ export class ResponseBuilder {
     const { request } = this.#options;
     this.#madeText ??= new AnswerText({
       drafts: this.#drafts,
-      holdsJson: (request?.tools?.length ?? 0) > 0 && request?.output === undefined,
+      holdsCalls: (request?.tools?.length ?? 0) > 0 && request?.output === undefined,
       emit: (delta) => this.#emit(delta),
     });
     return this.#madeText;
@@ -235,12 +242,11 @@ export class ResponseBuilder {
     text?.settle();
     if (this.#madeCalls?.hasInputs === true) for (const input of this.#madeCalls.takeInputs()) this.#addUnfinishedCall(input);
     if (!this.#finished || this.#facts.finishReason === FinishReason.Length) this.#markBareCalls();
-    // Beside a call of ours, JSON repeats the call; beside the provider's own calls it may be the answer.
-    const isLeak = text?.isOnlyJson === true && this.#drafts.some((draft) => draft.type === 'tool-call' && this.#isOurs(draft));
-    if (!isLeak) text?.release();
+    // Beside a call of ours, JSON and markup repeat the call; beside the provider's own calls they may be the answer.
+    text?.end({ hasCall: this.#drafts.some((draft) => draft.type === 'tool-call' && this.#isOurs(draft)) });
     const parts: Part[] = [];
     for (const draft of this.#drafts) {
-      const part = isLeak && draft.type === 'text' ? undefined : toFinishedPart(draft);
+      const part = toFinishedPart(draft);
       if (part !== undefined) parts.push(part);
     }
     // A copy, because a list that grew reserves room for more items, and this one is stored.
@@ -307,6 +313,10 @@ export class ResponseBuilder {
   #toStored<Value extends Part>(value: Value): Value | undefined {
     this.#givenBytes = Infinity;
     return this.#toCanonical(value);
+  }
+
+  #warnUnreadable(problem: string): void {
+    this.warn(`An attachment that came with the answer could not be kept, because no model could read it again: ${problem}.`);
   }
 
   #toCanonical<Value extends JsonObject | Part>(value: Value): Value | undefined {

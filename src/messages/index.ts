@@ -1,7 +1,17 @@
+export type { Attachment, AttachmentProblem } from './attachment.ts';
+export {
+  findAttachmentProblem,
+  findUnreadable,
+  listAttachments,
+  toAttachmentPath,
+  toLeftOutText,
+  withoutUnreadable,
+} from './attachment.ts';
+export { describeAttachment, isAttachment } from './attachment.ts';
 export type { ContentPart, FilePart, ImagePart, TextPart } from './content-part.ts';
 export { textPart } from './content-part.ts';
 export type { MessageContent } from './message.ts';
-export { createAnswerMessage, createResultMessage, isMessageContent, Message } from './message.ts';
+export { createAnswerMessage, createResultMessage, isMessageContent, Message, toUserMessage } from './message.ts';
 export { MessageRole, messageRoles } from './message-role.ts';
 export { MessageStore, SectionName } from './message-store.ts';
 export { Messages } from './messages.ts';

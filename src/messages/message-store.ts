@@ -1,5 +1,5 @@
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
+import { DamagedDataError, describeValue, InvalidArgumentError, readObject } from '../lib/index.ts';
 import type { Message } from './message.ts';
 import { Messages } from './messages.ts';
 
@@ -70,6 +70,7 @@ export class MessageStore {
 
   /** Puts these messages in place of what the section held. */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
+    if (typeof name !== 'string') throw new InvalidArgumentError(`The name of a section must be a string, not ${describeValue(name)}.`);
     const index = this.#names.indexOf(name);
     const list = Messages.from(messages);
     if (index === -1) return new MessageStore([...this.#names, name], [...this.#lists, list]);

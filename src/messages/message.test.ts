@@ -197,7 +197,7 @@ const isFrozenThrough = (value: unknown): boolean =>
 test('the message of a result is the one that Message.tool makes, and nobody can change it', () => {
   fc.assert(
     fc.property(text(), text(), fc.oneof(text(), fc.jsonValue()), (toolCallId, toolName, value) => {
-      const given = { toolCallId, toolName, output: { type: 'json' as const, value: value as Json } };
+      const given = { toolCallId, toolName, output: { type: 'json' as const, value: JSON.parse(JSON.stringify(value)) as Json } };
       const message = createResultMessage(given, () => 'm\0');
       expect(message).toStrictEqual(Message.tool(given, { id: 'm\0' }));
       expect(isFrozenThrough(message)).toBe(true);
@@ -209,7 +209,7 @@ test('the message of an answer that was checked is the one that Message.assistan
   const part = fc.oneof(
     fc.string().map((words): Part => textPart(words)),
     fc.string().map((words): Part => reasoningPart(words)),
-    fc.jsonValue().map((args): Part => toolCallPart({ ...call, args: args as Json })),
+    fc.jsonValue().map((args): Part => toolCallPart({ ...call, args: JSON.parse(JSON.stringify(args)) as Json })),
   );
   fc.assert(
     fc.property(fc.array(part), (given) => {

@@ -1,7 +1,11 @@
 import type { IdSource, Json, JsonObject } from '../lib/index.ts';
-import { cleanText, DamagedDataError, getKnownForm, toFrozen, readObject, systemIds } from '../lib/index.ts';
+import { cleanText, DamagedDataError, describeValue, getKnownForm, InvalidArgumentError, isPlainObject } from '../lib/index.ts';
+import { readObject, systemIds, toFrozen } from '../lib/index.ts';
+import { findUnreadable } from './attachment.ts';
+import type { MessageFields } from './message-fields.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
+import { parseFields, parseName, parseObject, parseParts, parseRole } from './parse-fields.ts';
 import type { Part } from './parts.ts';
 import { toolResultPart, toToolCall, toToolResult } from './parts.ts';
 import { readPart } from './read-part.ts';
@@ -23,16 +27,6 @@ export interface MessageOptions {
   readonly metadata?: JsonObject;
   /** Settings for a provider that concern this message only. */
   readonly providerOptions?: JsonObject;
-}
-
-/** All that makes up a message. */
-export interface MessageFields {
-  readonly id: string;
-  readonly role: MessageRole;
-  readonly parts: readonly Part[];
-  readonly name?: string | undefined;
-  readonly metadata?: JsonObject | undefined;
-  readonly providerOptions?: JsonObject | undefined;
 }
 
 const noMetadata: JsonObject = Object.freeze({});
@@ -59,6 +53,25 @@ class OwnFields implements MessageFields {
     this.id = id;
     this.role = role;
     this.parts = parts;
+  }
+}
+
+/** Fields that were checked already, such as those that were read from JSON. */
+class CheckedFields implements MessageFields {
+  readonly id: string;
+  readonly role: MessageRole;
+  readonly parts: readonly Part[];
+  declare readonly name?: string | undefined;
+  declare readonly metadata?: JsonObject | undefined;
+  declare readonly providerOptions?: JsonObject | undefined;
+
+  constructor(fields: MessageFields) {
+    this.id = fields.id;
+    this.role = fields.role;
+    this.parts = fields.parts;
+    this.name = fields.name;
+    this.metadata = fields.metadata;
+    this.providerOptions = fields.providerOptions;
   }
 }
 
@@ -90,16 +103,21 @@ function saysNothing(part: Part): boolean {
   return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
 }
 
-/** True for what can be said: text, a message, one part or several. JavaScript callers can pass anything. */
+/** True for what may be said: text, a message, one part or several. What the parts are is not checked. */
 export function isMessageContent(given: unknown): given is MessageContent | Message {
   if (typeof given === 'string' || given instanceof Message) return true;
-  try {
-    const parts: readonly unknown[] = Array.isArray(given) ? given : [given];
-    parts.forEach((part, index) => readPart(part, `[${index}]`));
-    return parts.length > 0;
-  } catch {
-    return false;
-  }
+  if (Array.isArray(given)) return given.length > 0;
+  return isPlainObject(given) && typeof given['type'] === 'string';
+}
+
+/** Creates the message of a person. Refuses what cannot be stored, and attachments that no model can read. */
+export function toUserMessage(content: unknown, { ids, caller }: { readonly ids: IdSource; readonly caller: string }): Message {
+  if (!isMessageContent(content))
+    throw new InvalidArgumentError(`${caller} needs a string, a message or a list of parts, not ${describeValue(content)}.`);
+  const message = content instanceof Message ? content : Message.user(content, { ids });
+  const problem = findUnreadable(message.parts);
+  if (problem !== undefined) throw new InvalidArgumentError(`${caller}: no model can read an attachment of the message: ${problem}.`);
+  return message;
 }
 
 /** One message of a conversation. It never changes; the `with…` methods give a changed copy with the same id. */
@@ -111,9 +129,11 @@ export class Message {
   declare readonly name?: string;
   declare readonly providerOptions?: JsonObject;
 
+  /** Throws for fields that could not be stored and read again. */
   constructor(fields: MessageFields) {
-    const { id, role, parts, name, metadata = noMetadata, providerOptions } = fields;
     const isOwn = fields instanceof OwnFields;
+    const parsed = isOwn || fields instanceof CheckedFields ? fields : parseFields(fields);
+    const { id, role, parts, name, metadata = noMetadata, providerOptions } = parsed;
     this.id = isOwn ? id : cleanText(id);
     this.role = role;
     this.parts = isOwn ? parts : freezeParts(parts);
@@ -154,14 +174,16 @@ export class Message {
   static fromJSON(value: unknown, path = 'message'): Message {
     const reader = readObject(value, path);
     if (reader.has('content') === reader.has('parts')) throw new DamagedDataError(path, 'expected either content or parts');
-    return new Message({
-      id: reader.string('id'),
-      role: reader.oneOf('role', messageRoles),
-      parts: reader.has('content') ? [textPart(reader.string('content'))] : reader.array('parts', readPart),
-      name: reader.optionalString('name'),
-      metadata: reader.optionalJsonObject('metadata') ?? reader.optionalJsonObject('_metadata'),
-      providerOptions: reader.optionalJsonObject('providerOptions'),
-    });
+    return new Message(
+      new CheckedFields({
+        id: reader.string('id'),
+        role: reader.oneOf('role', messageRoles),
+        parts: reader.has('content') ? [textPart(reader.string('content'))] : reader.array('parts', readPart),
+        name: reader.optionalString('name'),
+        metadata: reader.optionalJsonObject('metadata') ?? reader.optionalJsonObject('_metadata'),
+        providerOptions: reader.optionalJsonObject('providerOptions'),
+      }),
+    );
   }
 
   /** Text without the reasoning; '' if there is none. */
@@ -214,11 +236,11 @@ export class Message {
   }
 
   withRole(role: MessageRole): Message {
-    return new Message({ ...this, role });
+    return this.#with({ role: parseRole(role) });
   }
 
   withParts(parts: readonly Part[]): Message {
-    return new Message({ ...this, parts });
+    return this.#with({ parts: parseParts(parts) });
   }
 
   /** Replaces the first text; other parts stay. */
@@ -230,15 +252,20 @@ export class Message {
   }
 
   withMetadata(key: string, value: Json): Message {
-    return new Message({ ...this, metadata: { ...this.metadata, [key]: value } });
+    return this.#with({ metadata: parseObject({ ...this.metadata, [key]: value }, 'metadata') });
   }
 
   withName(name: string): Message {
-    return new Message({ ...this, name });
+    return this.#with({ name: parseName(name) });
   }
 
   withProviderOptions(providerOptions: JsonObject): Message {
-    return new Message({ ...this, providerOptions });
+    return this.#with({ providerOptions: parseObject(providerOptions, 'providerOptions') });
+  }
+
+  /** A copy with fields that were checked. */
+  #with(change: Partial<MessageFields>): Message {
+    return new Message(new CheckedFields({ ...this, ...change }));
   }
 
   /** The stored form: a single plain text is `content`, anything else is `parts`. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/index.ts';
-import { AppendOnlyList, readArray } from '../lib/index.ts';
+import { AppendOnlyList, describeValue, InvalidArgumentError, readArray } from '../lib/index.ts';
 import { Message } from './message.ts';
 import type { MessageRole } from './message-role.ts';
 
@@ -25,6 +25,15 @@ function merge(left: Message, right: Message): Message {
   });
 }
 
+function assertMessages(messages: readonly unknown[]): void {
+  const index = messages.findIndex((message) => !(message instanceof Message));
+  if (index === -1) return;
+  const found = describeValue(messages[index]);
+  throw new InvalidArgumentError(
+    `messages[${index}] must be a Message, not ${found}. Create it with Message.user() or Message.assistant().`,
+  );
+}
+
 /** Messages in their order. Reads like a readonly array and never changes; appending to the newest version copies nothing. */
 export class Messages implements Iterable<Message> {
   readonly #list: AppendOnlyList<Message>;
@@ -38,7 +47,12 @@ export class Messages implements Iterable<Message> {
   }
 
   static from(messages: Iterable<Message>): Messages {
-    return messages instanceof Messages ? messages : new Messages(AppendOnlyList.from(messages));
+    if (messages instanceof Messages) return messages;
+    // Its earlier messages may not be read yet, and are checked when they are.
+    if (messages instanceof AppendOnlyList) return new Messages(AppendOnlyList.from<Message>(messages));
+    const items = [...messages];
+    assertMessages(items);
+    return new Messages(AppendOnlyList.from(items));
   }
 
   /** The messages of several lists, one after the other. */
@@ -131,6 +145,13 @@ export class Messages implements Iterable<Message> {
   }
 
   concat(messages: Iterable<Message>): Messages {
+    if (messages instanceof Messages) return this.#append(messages);
+    const items = [...messages];
+    assertMessages(items);
+    return this.#append(items);
+  }
+
+  #append(messages: Iterable<Message>): Messages {
     const list = this.#list.appendAll(messages);
     return list === this.#list ? this : new Messages(list);
   }

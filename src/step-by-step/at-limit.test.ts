@@ -234,8 +234,11 @@ describe('a grant', () => {
 
   test.each([
     [{}, 'The grant is empty. Pass at least one of steps, tokens, wallMs, activeMs, costUsd.'],
-    [{ steps: 0 }, 'grant(): steps must be a number above 0, not 0.'],
-    [{ tokens: Number.NaN }, 'grant(): tokens must be a number above 0, not NaN.'],
+    [{ steps: 0 }, 'grant(): steps must be a whole number of 1 or more, not 0.'],
+    [{ steps: 1.5 }, 'grant(): steps must be a whole number of 1 or more, not 1.5.'],
+    [{ tokens: Number.NaN }, 'grant(): tokens must be a whole number of 1 or more, not NaN.'],
+    [{ tokens: 0.5 }, 'grant(): tokens must be a whole number of 1 or more, not 0.5.'],
+    [{ costUsd: -0.5 }, 'grant(): costUsd must be a number above 0, not -0.5.'],
     [{ seconds: 3 }, 'Unknown option "seconds" in grant(). Valid options: steps, tokens, wallMs, activeMs, costUsd.'],
   ])('%o is refused', (grant, message) => {
     expect(() => ScriptedState.empty().grant(grant as never)).toThrow(message);

@@ -1,6 +1,6 @@
 import { checkKeys, describeValue, InvalidArgumentError, isRecord } from '../lib/index.ts';
 
-/** Amounts granted on top of the limits of one execution. Each is above 0. */
+/** Amounts granted on top of the limits of one execution. Each is above 0; steps and tokens are whole numbers. */
 export interface Grant {
   readonly steps?: number;
   readonly tokens?: number;
@@ -30,8 +30,12 @@ export function parseGrant(given: Grant): Grant {
   if (entries.length === 0) throw new InvalidArgumentError(`The grant is empty. Pass at least one of ${budgets.join(', ')}.`);
   checkKeys('grant()', given, budgets);
   for (const [budget, amount] of entries) {
-    if (typeof amount !== 'number' || !Number.isFinite(amount) || amount <= 0)
-      throw new InvalidArgumentError(`grant(): ${budget} must be a number above 0, not ${describeValue(amount)}.`);
+    const isCount = budget === 'steps' || budget === 'tokens';
+    const isAmount = typeof amount === 'number' && amount > 0 && (isCount ? Number.isSafeInteger(amount) : Number.isFinite(amount));
+    if (!isAmount)
+      throw new InvalidArgumentError(
+        `grant(): ${budget} must be a ${isCount ? 'whole number of 1 or more' : 'number above 0'}, not ${describeValue(amount)}.`,
+      );
   }
   return Object.freeze(Object.fromEntries(entries));
 }

@@ -263,13 +263,19 @@ describe('what people hand in is looked at', () => {
     expect(waiting.approve('a', { args: { to: 'Bob' } }).status).toBe('in_progress');
   });
 
-  test.each([[undefined], [null], [7], [{}], [[]], [{ role: 'user', content: 'Hi.' }], [[{ type: 'text' }]]])(
-    'withUserMessage(%o) is refused',
-    (content) => {
-      const state = ScriptedState.empty();
-      expect(() => state.withUserMessage(content as never)).toThrow('withUserMessage() needs a string, a message or a list of parts, not');
-    },
-  );
+  test.each([[undefined], [null], [7], [{}], [[]], [{ role: 'user', content: 'Hi.' }]])('withUserMessage(%o) is refused', (content) => {
+    const state = ScriptedState.empty();
+    expect(() => state.withUserMessage(content as never)).toThrow('withUserMessage() needs a string, a message or a list of parts, not');
+  });
+
+  test.each<[unknown, string]>([
+    [[{ type: 'text' }], 'A message cannot hold this: parts[0].text expected a string, found nothing.'],
+    [{ type: 'file', url: 'report', mediaType: 'application/pdf' }, 'parts[0].url must be a URL, not "report".'],
+    [{ type: 'file', data: 'AAAA', mediaType: '' }, 'parts[0].mediaType must be a media type such as "image/png", not "".'],
+    [{ type: 'image', data: '' }, 'parts[0].data must be base64 data, not "".'],
+  ])('withUserMessage(%o) names what is wrong', (content, problem) => {
+    expect(() => ScriptedState.empty().withUserMessage(content as never)).toThrow(problem);
+  });
 
   test('withUserMessage() takes text, a message and parts', () => {
     const state = ScriptedState.empty()

@@ -1,6 +1,13 @@
 import type { Failure } from '../errors/index.ts';
 import { ErrorType } from '../errors/index.ts';
+import type { RefusedPart } from '../inference/index.ts';
 import { omitUndefined, readObject, readString } from '../lib/index.ts';
+
+/** Reads a stored attachment that a model refused. */
+export function readRefusedPart(input: unknown, path: string): RefusedPart {
+  const data = readObject(input, path);
+  return { messageId: data.string('messageId'), path: data.string('path'), reason: data.string('reason') };
+}
 
 /** Reads a stored failure. */
 export function readFailure(input: unknown, path: string): Failure {
@@ -15,6 +22,7 @@ export function readFailure(input: unknown, path: string): Failure {
     toolCallId: data.optionalString('toolCallId'),
     readable: data.optionalBoolean('readable'),
     blockedBy: data.optionalString('blockedBy'),
+    refusedParts: data.optionalArray('refusedParts', readRefusedPart),
     causes: data.optionalArray('causes', readString),
   });
 }

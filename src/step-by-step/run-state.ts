@@ -9,7 +9,7 @@ import type { StepSummary } from './step-summary.ts';
 import type { ApproveOptions } from './decided.ts';
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
-import type { CoolDowns } from '../inference/index.ts';
+import type { CoolDowns, RefusedPart } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import {
   AppendOnlyList,
@@ -22,7 +22,8 @@ import {
   systemIds,
 } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
-import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
+import type { Message } from '../messages/index.ts';
+import { MessageStore, SectionName, toUserMessage, Usage } from '../messages/index.ts';
 import {
   addGrant,
   answerWait,
@@ -69,6 +70,8 @@ export interface RunStateData<S extends Step = Step> {
   readonly past: AppendOnlyList<Execution<S>>;
   /** Models that failed while another one answered, and are skipped for a while. */
   readonly coolDowns?: CoolDowns | undefined;
+  /** Attachments that a model refused: requests have words in their place. */
+  readonly refusedParts?: readonly RefusedPart[] | undefined;
   /** Number of the last event emitted for this state. */
   readonly lastSeq: number;
   /** True if a step was recorded outside a run; the next run emits its events. */
@@ -293,9 +296,7 @@ export class RunState<S extends Step = Step> {
    * is closed as superseded. Throws if the execution waits for a grant: only a grant or a cancel ends that.
    */
   withUserMessage(content: MessageContent | Message, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
-    if (!isMessageContent(content))
-      throw new InvalidArgumentError(`withUserMessage() needs a string, a message or a list of parts, not ${describeValue(content)}.`);
-    const message = content instanceof Message ? content : Message.user(content, { ids });
+    const message = toUserMessage(content, { ids, caller: 'withUserMessage()' });
     const state = this.#readyForInput(ids);
     const { execution, store } = state.data;
     if (execution.pendingStep === undefined) return state.evolve({ store: store.append(SectionName.Messages, message) });
@@ -406,6 +407,7 @@ export class RunState<S extends Step = Step> {
       execution: change.execution ?? data.execution,
       past: change.past ?? data.past,
       coolDowns: 'coolDowns' in change ? change.coolDowns : data.coolDowns,
+      refusedParts: change.refusedParts ?? data.refusedParts,
       lastSeq: change.lastSeq ?? data.lastSeq,
       owesEvents: 'owesEvents' in change ? change.owesEvents : data.owesEvents,
       gaps: data.gaps,

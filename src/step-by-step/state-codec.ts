@@ -6,6 +6,7 @@
 // C4. Fields at the top of a state or a change that this version does not know are kept, and written again with the state.
 // C5. `patch(before, diff(before, after))` is `after`, and what is written grows with the change, not with the state.
 import type { CoolDowns } from '../inference/index.ts';
+import { readRefusedPart } from './read-failure.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
 import { AppendOnlyList, DamagedDataError, InvalidArgumentError, present, readArray, readObject } from '../lib/index.ts';
 import { Message, MessageStore } from '../messages/index.ts';
@@ -48,10 +49,23 @@ export interface StateCodec<State> extends Codec<State> {
 }
 
 const knownFields = [
-  ...['info', 'agentId', 'parentAgentId', 'store', 'metadata', 'execution', 'past', 'coolDowns', 'lastSeq', 'owesEvents', 'gaps'],
+  ...[
+    'info',
+    'agentId',
+    'parentAgentId',
+    'store',
+    'metadata',
+    'execution',
+    'past',
+    'coolDowns',
+    'refusedParts',
+    'lastSeq',
+    'owesEvents',
+    'gaps',
+  ],
 ];
 
-const knownChanges = ['info', 'store', 'metadata', 'execution', 'executions', 'coolDowns', 'lastSeq', 'owesEvents'];
+const knownChanges = ['info', 'store', 'metadata', 'execution', 'executions', 'coolDowns', 'refusedParts', 'lastSeq', 'owesEvents'];
 
 function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<S>, later = 0): JsonObject {
   const surroundings = { step, refs: refsInto(data.store) };
@@ -65,6 +79,7 @@ function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<
     execution: writeExecution(data.execution, surroundings, later),
     past: Array.from(data.past, (execution) => writeExecution(execution, surroundings)),
     coolDowns: data.coolDowns,
+    refusedParts: data.refusedParts,
     lastSeq: data.lastSeq,
     owesEvents: data.owesEvents,
     gaps: data.gaps,
@@ -104,6 +119,7 @@ function readData<S extends Step>(data: ObjectReader, step: StepFieldsCodec<S>, 
     execution: data.value('execution', read),
     past: AppendOnlyList.from(data.array('past', read)),
     coolDowns: data.optionalValue('coolDowns', readCoolDowns),
+    refusedParts: data.optionalArray('refusedParts', readRefusedPart),
     lastSeq: data.number('lastSeq'),
     owesEvents: data.optionalBoolean('owesEvents'),
     gaps: data.optionalValue('gaps', readGaps),
@@ -169,6 +185,7 @@ function diffData<S extends Step>(
   if (after.metadata !== before.metadata) changes['metadata'] = after.metadata;
   addExecutions(changes, [before, after], surroundings);
   if (after.coolDowns !== before.coolDowns) changes['coolDowns'] = present({ ...after.coolDowns });
+  if (after.refusedParts !== before.refusedParts) changes['refusedParts'] = (after.refusedParts ?? []).map((part) => present({ ...part }));
   if (after.lastSeq !== before.lastSeq) changes['lastSeq'] = after.lastSeq;
   if (after.owesEvents !== before.owesEvents) changes['owesEvents'] = after.owesEvents ?? false;
   return changes;
@@ -203,6 +220,7 @@ function patchData<S extends Step>(
     execution: executions.at(-1) ?? successor,
     past: before.past.appendAll(executions.slice(0, -1)),
     coolDowns: data.has('coolDowns') ? data.optionalValue('coolDowns', readCoolDowns) : before.coolDowns,
+    refusedParts: data.optionalArray('refusedParts', readRefusedPart) ?? before.refusedParts,
     lastSeq: data.optionalNumber('lastSeq') ?? before.lastSeq,
     owesEvents: owesEvents === undefined ? before.owesEvents : owesEvents || undefined,
     unknownFields: Object.keys(unknownFields).length === 0 ? before.unknownFields : { ...before.unknownFields, ...unknownFields },

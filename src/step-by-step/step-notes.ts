@@ -5,7 +5,7 @@
 // O2. Each amount joins the step exactly once, and each evaluation its judgement.
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
-import type { CoolDowns } from '../inference/index.ts';
+import type { CoolDowns, RefusedPart } from '../inference/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import type { MessageStore } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
@@ -24,6 +24,8 @@ export class StepNotes implements StepNotebook {
   store: MessageStore | undefined;
   /** Models that are skipped for a while; those of the state, unless the step has changed them. */
   coolDowns: CoolDowns | undefined;
+  /** Attachments that a model refused; those of the state, and those of the step. */
+  refusedParts: readonly RefusedPart[] | undefined;
   /** The first evaluation that forbids continuation. */
   forbidding: ContinuationEvaluation | undefined;
   #metadata: JsonObject | undefined;

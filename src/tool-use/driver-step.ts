@@ -21,7 +21,7 @@ import type {
   OpenRequest,
   PricedModel,
 } from '../inference/index.ts';
-import { askAbout, Conversation, listCoolingDown, parseOutcome, sortByCoolDown } from '../inference/index.ts';
+import { askAbout, Conversation, leaveOutRefused, listCoolingDown, parseOutcome, sortByCoolDown } from '../inference/index.ts';
 import { describeValue, InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
@@ -210,6 +210,7 @@ export class DriverStep implements DriverContext {
     if (outcome.ok && outcome.response.route !== undefined) this.scope.models.record(outcome.response.route);
     if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#toFacts(outcome.response, incoming) };
     const { failure, partial } = outcome;
+    if (failure.refusedParts !== undefined) this.scope.models.recordRefused(failure);
     // A call that was refused for its rate, before anything came, has used nothing.
     const wasRefused = failure.type === 'rate_limit' && partial.parts.length === 0;
     const { unknownCalls: _, ...reported } = partial.usage;
@@ -219,7 +220,8 @@ export class DriverStep implements DriverContext {
   #toRequest({ messages, tools, output, settings }: Question, signal: AbortSignal, incoming: IncomingAnswer): OpenRequest {
     const onNotice = (notice: ModelNotice): void => this.#onNotice(notice, incoming);
     // Field by field, in the same order each time: this runs for every step.
-    const request: OpenRequest = { messages, signal, settings: settings ?? this.settings, onNotice };
+    const asked = leaveOutRefused(messages, this.scope.models.refusedParts);
+    const request: OpenRequest = { messages: asked, signal, settings: settings ?? this.settings, onNotice };
     const coolingDown = this.#coolingDown;
     if (coolingDown !== undefined) request.coolingDown = coolingDown;
     if (tools !== undefined && tools.length > 0) request.tools = tools;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ErrorPolicy } from '../errors/index.ts';
 import type { Model, ModelOutcome, ModelRequest } from '../inference/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
-import type { Part } from '../messages/index.ts';
+import type { Part, ToolCallPart } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { ProducedStep, StepProcess, Wait } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
@@ -65,6 +65,15 @@ const callIds = (state: ToolUseState): readonly string[] =>
 const resultIds = (state: ToolUseState): readonly string[] =>
   state.messages.toArray().flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId));
 
+const toCall = (n: number): ToolCallPart => ({ type: 'tool-call', toolCallId: 'call_0', toolName: 'free', args: { n } });
+const toResult = (more: { readonly providerExecuted?: true } = {}): Part => ({
+  type: 'tool-result',
+  toolCallId: 'call_0',
+  toolName: 'free',
+  output: { type: 'text', value: 'found' },
+  ...more,
+});
+
 // The tests
 
 describe('two calls with one id', () => {
@@ -105,6 +114,25 @@ describe('two calls with one id', () => {
     const ids = end.steps[0]!.toolCalls.map(({ id }) => id);
     expect(new Set(ids).size).toBe(4);
     expect([callIds(end), resultIds(end)]).toStrictEqual([ids, ids]);
+  });
+
+  test.each<[string, readonly Part[], readonly string[], readonly string[]]>([
+    ['the first ran', [toCall(1), toCall(2), toResult({ providerExecuted: true })], ['call_0', 'call_0~2'], ['call_0~2']],
+    [
+      'the second ran, on the provider’s side',
+      [toCall(1), { ...toCall(2), providerExecuted: true }, toResult({ providerExecuted: true })],
+      ['call_0', 'call_0~2'],
+      ['call_0'],
+    ],
+    ['both ran', [toCall(1), toCall(2), toResult(), toResult()], ['call_0', 'call_0~2'], []],
+  ])('get an id each beside a result of the provider, and the one without a result runs: %s', async (_, parts, ids, run) => {
+    const answers: ModelOutcome[] = [{ ok: true, response: { parts, usage: Usage.none() } }];
+    const answer = async (): Promise<ModelOutcome> =>
+      answers.shift() ?? { ok: true, response: { parts: [{ type: 'text', text: 'Done.' }], usage: Usage.none() } };
+    const world = setUp({ provider: 'own', modelId: 'm', generate: answer, stream: answer });
+    const end = roundTrip(await world.run(world.start));
+    expect([end.status, callIds(end), world.ran.map(({ id }) => id)]).toStrictEqual(['completed', ids, run]);
+    expect(resultIds(end).toSorted()).toStrictEqual(ids);
   });
 
   test('leave alone what is unique already, and the words beside it', async () => {

@@ -2,9 +2,9 @@ import { ToolFailedError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Json, Soon } from '../lib/index.ts';
-import { mostCanonicalBytes, toFrozenCanonical } from '../lib/index.ts';
+import { InvalidArgumentError, mostCanonicalBytes, toFrozenCanonical } from '../lib/index.ts';
 import type { ContentPart, ToolCall, ToolOutput } from '../messages/index.ts';
-import { readContentPart, toolResultText } from '../messages/index.ts';
+import { readContentPart, toolResultText, withoutUnreadable } from '../messages/index.ts';
 import { issuesText } from './schema-issue.ts';
 import type { ClientTool, FunctionTool, NestedTool } from './tool.ts';
 import { valueOutput } from './tool-execution.ts';
@@ -53,16 +53,19 @@ export interface StoredCall extends Pick<ToolCall, 'id' | 'args'> {
 
 async function toModelOutput(tool: ResultTool, result: unknown, { id, args, onProblem }: StoredCall): Promise<ToolOutput | undefined> {
   if (tool.toModelOutput === undefined) return undefined;
+  const what = `toModelOutput of "${tool.name}"`;
   try {
     const shown: unknown = await tool.toModelOutput(result, { toolCallId: id, args });
-    const value = toStoredValue(shown, `What toModelOutput of "${tool.name}" gave`);
+    const value = toStoredValue(shown, `What ${what} gave`);
     const parts = readContentParts(value);
     if (parts === undefined) return valueOutput(value);
-    const output: ToolOutput = { type: 'content', parts };
+    const output = withoutUnreadable({ type: 'content', parts }, (problem) =>
+      reportSafely(onProblem ?? reportToConsole, new InvalidArgumentError(`No model can read an attachment: ${problem}.`), what),
+    );
     return toolResultText(output) === '' ? valueOutput('') : output;
   } catch (error) {
     // The work is done, and must not be tried again because showing it failed: the model reads the result itself.
-    reportSafely(onProblem ?? reportToConsole, error, `toModelOutput of "${tool.name}"`);
+    reportSafely(onProblem ?? reportToConsole, error, what);
     return undefined;
   }
 }

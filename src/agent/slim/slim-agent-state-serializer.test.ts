@@ -280,7 +280,7 @@ describe('cutting', () => {
   });
 
   test('looks at no old step and no old message', () => {
-    const failing = new Proxy({}, { get: () => expect.unreachable('an old one was looked at') });
+    const failing = new Proxy(Message.user('Old.'), { get: () => expect.unreachable('an old one was looked at') });
     const step: ToolUseStep = {
       id: 's',
       outputMessages: [],

@@ -1,7 +1,7 @@
 // What a person wrote.
 import { describeValue, InvalidArgumentError, isRecord } from '../../lib/index.ts';
-import type { ContentPart } from '../../messages/index.ts';
-import { textPart } from '../../messages/index.ts';
+import type { Attachment, ContentPart } from '../../messages/index.ts';
+import { findAttachmentProblem, textPart, toLeftOutText } from '../../messages/index.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   image: 'image/*',
@@ -19,11 +19,17 @@ function readPart(part: Readonly<Record<string, unknown>>): readonly ContentPart
   const { type: kind, value, mimeType } = source;
   if (typeof value !== 'string' || value === '') return [];
   const mediaType = typeof mimeType === 'string' && mimeType !== '' ? mimeType : otherwise;
-  if (kind === 'file') return [{ type: 'file', id: value, mediaType }];
+  if (kind === 'file') return [toReadable({ type: 'file', id: value, mediaType })];
   const place = kind === 'data' ? { data: value } : kind === 'url' ? { url: value } : undefined;
   if (place === undefined) return [];
-  if (type === 'image') return [{ type: 'image', ...place, ...(mediaType !== otherwise && { mediaType }) }];
-  return [{ type: 'file', ...place, mediaType }];
+  if (type === 'image') return [toReadable({ type: 'image', ...place, ...(mediaType !== otherwise && { mediaType }) })];
+  return [toReadable({ type: 'file', ...place, mediaType })];
+}
+
+// The model is told that something was sent which it cannot read.
+function toReadable(part: Attachment): ContentPart {
+  const problem = findAttachmentProblem(part);
+  return problem === undefined ? part : textPart(toLeftOutText(part, `its ${problem.field} is not ${problem.expected}`));
 }
 
 /** Reads the content of a message: a text, or parts. Parts that cannot be used are left out. */

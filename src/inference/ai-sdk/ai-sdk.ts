@@ -8,10 +8,13 @@ import type { Part } from '../../messages/index.ts';
 import { Message, Messages, Usage } from '../../messages/index.ts';
 import type { ConversationRequest, Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse, ResponseBuilder } from '../index.ts';
 import { Conversation, createResponseBuilder, readConversations, withTimeouts } from '../index.ts';
+import type { Failure } from '../../errors/index.ts';
 import { classifyProviderError } from './classify-provider-error.ts';
 import { toFields, toList } from './fields.ts';
 import type { CallableModel, CallOptions, LanguageModelLike } from './language-model-like.ts';
 import { toCallableModel } from './language-model-like.ts';
+import { nameRefused } from './find-refused.ts';
+import { readProviderError } from './provider-error-facts.ts';
 import { dropStream, readStream } from './read-stream.ts';
 import { PromptCache } from './prompt-cache.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
@@ -53,8 +56,18 @@ interface Ask {
   readonly take: (call: Call, result: unknown) => void;
 }
 
+function toFailure({ adapted, isAnswering }: Call, error: unknown): Failure {
+  return classifyProviderError(error, { now: adapted.clock.now(), isAnswering });
+}
+
 function fail(call: Call, error: unknown): void {
-  call.builder.error(classifyProviderError(error, { now: call.adapted.clock.now(), isAnswering: call.isAnswering }));
+  call.builder.error(toFailure(call, error));
+}
+
+/** True if the provider package may have thrown before it sent anything. */
+function mayBeUnsent({ isAnswering, request }: Call, { code }: Failure, error: unknown): boolean {
+  if (isAnswering || request.signal?.aborted === true || readProviderError(error).status !== undefined) return false;
+  return code === 'request-refused' || code === 'model-failed';
 }
 
 function takeAnswer(call: Call, result: unknown): void {
@@ -116,7 +129,8 @@ async function settle(question: Question, isResumed = false): Promise<ModelOutco
     const prompt = prompts.write(request.messages, builder);
     if (request.signal?.aborted !== true) ask.take(call, await ask.start(call, toCallOptions(request, prompt, tools)));
   } catch (error) {
-    fail(call, error);
+    const failure = toFailure(call, error);
+    builder.error(mayBeUnsent(call, failure, error) ? await nameRefused(failure, call.adapted.model, request) : failure);
   }
   const outcome = builder.outcome({ aborted: request.signal?.aborted === true });
   // After a call the conversation continues; after anything else, who knows.

@@ -139,7 +139,7 @@ export class PromptWriter {
     try {
       return toPromptMessages(unit, this.#context);
     } catch (error) {
-      // A file with an address that is not a URL.
+      // Whatever a part holds: the next request begins where this one did.
       this.#calls.rewind(mark);
       throw error;
     }

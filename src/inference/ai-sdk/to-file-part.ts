@@ -86,7 +86,8 @@ function toV3ResultPart({ source, mediaType }: ReadFile, part: FilePart | ImageP
 }
 
 function decodeText(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
+  const standard = base64.replaceAll('-', '+').replaceAll('_', '/');
+  return new TextDecoder().decode(Uint8Array.from(atob(standard), (character) => character.charCodeAt(0)));
 }
 
 /** A picture or a file as a piece of a tool's answer. */

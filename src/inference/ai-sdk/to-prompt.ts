@@ -2,7 +2,17 @@
 // What a provider gave us as metadata goes back to it as options, untouched (M10).
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { assertNever, isRecord, parseJsonText } from '../../lib/index.ts';
-import type { ContentPart, Message, Part, ProviderPart, ToolCallPart, ToolOutput, ToolResultPart } from '../../messages/index.ts';
+import type {
+  Attachment,
+  ContentPart,
+  Message,
+  Part,
+  ProviderPart,
+  ToolCallPart,
+  ToolOutput,
+  ToolResultPart,
+} from '../../messages/index.ts';
+import { findAttachmentProblem, toLeftOutText } from '../../messages/index.ts';
 import { toSentName } from './call-names.ts';
 import type { PromptMessage, PromptPart } from './prompt.ts';
 import { withOptions } from './prompt.ts';
@@ -26,7 +36,8 @@ const readable: ReadonlySet<unknown> = new Set(['custom', 'reasoning-file', 'tex
 
 // An address is stored as text, and sent as a URL.
 function reviveUrl(data: Json): unknown {
-  return isRecord(data) && data['type'] === 'url' && typeof data['url'] === 'string' ? { type: 'url', url: new URL(data['url']) } : data;
+  if (!isRecord(data) || data['type'] !== 'url' || typeof data['url'] !== 'string') return data;
+  return URL.canParse(data['url']) ? { type: 'url', url: new URL(data['url']) } : undefined;
 }
 
 // A provider's own part goes back in the form in which it came, to that provider only.
@@ -40,19 +51,32 @@ function toProviderPart(part: ProviderPart, { provider, warn }: PromptContext): 
     warn(`A part of ${part.provider} of the type ${JSON.stringify(type ?? null)} cannot be sent back; it was left out.`);
     return undefined;
   }
-  return withOptions({ ...data, type, ...(data['data'] !== undefined && { data: reviveUrl(data['data']) }) }, part.providerMetadata);
+  if (data['data'] === undefined) return withOptions({ ...data, type }, part.providerMetadata);
+  const revived = reviveUrl(data['data']);
+  if (revived !== undefined) return withOptions({ ...data, type, data: revived }, part.providerMetadata);
+  warn(`A part of ${part.provider} of the type ${JSON.stringify(type)} has an address that is not a URL; it was left out.`);
+  return undefined;
+}
+
+// A conversation that was stored by an earlier version, or made by hand, may hold anything.
+function toUnreadableText(part: Attachment, { warn }: PromptContext): PromptPart | undefined {
+  const problem = findAttachmentProblem(part);
+  if (problem === undefined) return undefined;
+  const text = toLeftOutText(part, `its ${problem.field} is not ${problem.expected}`);
+  warn(`No model can read an attachment; words stand in its place: ${text}`);
+  return { type: 'text', text };
 }
 
 // Words that are none and carry something for the provider are a piece of the provider's own, such as a reference to a tool.
-function toContent(part: ContentPart, reader: Reader): PromptPart {
-  if (part.type !== 'text') return toFileResult(part, reader);
+function toContent(part: ContentPart, context: PromptContext): PromptPart {
+  if (part.type !== 'text') return toUnreadableText(part, context) ?? toFileResult(part, context);
   const isOwn = part.text === '' && part.providerMetadata !== undefined;
   return withOptions(isOwn ? { type: 'custom' } : { type: 'text', text: part.text }, part.providerMetadata);
 }
 
 type Output = Readonly<Record<string, unknown>>;
 
-function toOutput(output: ToolOutput, isProviders: boolean, reader: Reader): Output {
+function toOutput(output: ToolOutput, isProviders: boolean, context: PromptContext): Output {
   switch (output.type) {
     case 'text':
     case 'json':
@@ -60,7 +84,7 @@ function toOutput(output: ToolOutput, isProviders: boolean, reader: Reader): Out
     case 'error':
       return isProviders ? { type: 'error-json', value: parseOrKeep(output.value) } : { type: 'error-text', value: output.value };
     case 'content':
-      return { type: 'content', value: output.parts.map((part) => toContent(part, reader)) };
+      return { type: 'content', value: output.parts.map((part) => toContent(part, context)) };
     case 'rejected':
       return { type: 'execution-denied', ...(output.reason !== '' && { reason: output.reason }) };
     default:
@@ -119,7 +143,7 @@ function toPromptPart(part: Part, context: PromptContext): PromptPart | undefine
       return isSilent(part) ? undefined : withOptions({ type: part.type, text: part.text }, part.providerMetadata);
     case 'image':
     case 'file':
-      return toFilePart(part, context);
+      return toUnreadableText(part, context) ?? toFilePart(part, context);
     case 'tool-call':
       return toCall(part, context.calls);
     case 'tool-result':

@@ -2,8 +2,8 @@
 import { StopReason } from '../../continuation/index.ts';
 import type { IdSource } from '../../lib/index.ts';
 import { checkKeys, cleanText, describeValue, InvalidArgumentError, isRecord, omitUndefined } from '../../lib/index.ts';
-import type { MessageContent } from '../../messages/index.ts';
-import { isMessageContent, Message } from '../../messages/index.ts';
+import type { Message, MessageContent } from '../../messages/index.ts';
+import { toUserMessage } from '../../messages/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint } from './action.ts';
 import type { FeedOptions } from './feed.ts';
@@ -194,8 +194,7 @@ export function parseText(value: unknown, what: string): string {
 
 /** Creates a message from user input. */
 export function parseMessage(content: MessageContent | Message, ids: IdSource): Message {
-  assert(isMessageContent(content), `The content of send() must be a string, a message or a list of parts, not ${describeValue(content)}.`);
-  const message = content instanceof Message ? content : Message.user(content, { ids });
+  const message = toUserMessage(content, { ids, caller: 'send()' });
   assert(!message.isEmpty, 'The content of send() is empty. Send at least one character or part.');
   return message;
 }

@@ -55,7 +55,7 @@ const classes: Readonly<Record<string, WireClass>> = {
   'already-answered': withFields(AlreadyAnsweredError, 'waitId'),
   'context-failed': withFields(ContextFailedError),
   'crash-loop': withFields(CrashLoopError, 'sessionId', 'attempts'),
-  'damaged-data': withFields(DamagedDataError, 'path'),
+  'damaged-data': withFields(DamagedDataError, 'path', 'problem'),
   'foreign-approval': withFields(ForeignApprovalError),
   'forged-approval': withFields(ForgedApprovalError),
   'invalid-argument': withFields(InvalidArgumentError),

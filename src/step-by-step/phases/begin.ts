@@ -128,6 +128,7 @@ function applyNotes<State extends RunState>(state: State, notes: StepNotes): Sta
   return state.evolve({
     metadata: notes.over(metadata),
     coolDowns: notes.coolDowns,
+    refusedParts: notes.refusedParts,
     store: notes.store ?? store,
     execution: { ...execution, usage: Usage.add(execution.usage, notes.usage), cost: addCost(cost, notes.cost) },
   });

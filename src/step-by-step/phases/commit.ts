@@ -269,6 +269,7 @@ export function park<State extends RunState, Context>(open: OpenStep<State, Cont
     store: notes.store ?? store,
     metadata: notes.over(metadata),
     coolDowns: notes.coolDowns,
+    refusedParts: notes.refusedParts,
   });
   run.outer?.budget.spend(getSpent(open, state));
   return commit(open, { state, events });

@@ -53,6 +53,7 @@ export function buildCandidate<State extends RunState, Context>(
     store: appendMessages({ execution, store: notes.store ?? store }, step, earlier),
     metadata: notes.over(metadata),
     coolDowns: notes.coolDowns,
+    refusedParts: notes.refusedParts,
     execution: {
       ...execution,
       judgedStep: step,

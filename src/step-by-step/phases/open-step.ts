@@ -2,8 +2,9 @@ import type { ContinuationEvaluation } from '../../continuation/index.ts';
 import type { Effects } from '../../effects/index.ts';
 import { withKeyPrefix } from '../../effects/index.ts';
 import type { BaseEvent, EventHeader, ProblemReporter } from '../../events/index.ts';
-import type { CoolDowns, ModelRoute } from '../../inference/index.ts';
-import { applyRoute } from '../../inference/index.ts';
+import type { Failure } from '../../errors/index.ts';
+import type { CoolDowns, ModelRoute, RefusedPart } from '../../inference/index.ts';
+import { addRefusedParts, applyRoute } from '../../inference/index.ts';
 import type { IdSource } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import type { ActiveRun } from '../active-run.ts';
@@ -94,6 +95,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     this.notes = new StepNotes(run.outer === undefined ? undefined : (spent) => this.#passOn(spent));
     // The outermost run keeps them for all.
     this.notes.coolDowns = run.outer === undefined ? state.data.coolDowns : undefined;
+    this.notes.refusedParts = run.outer === undefined ? state.data.refusedParts : undefined;
     this.control = new OpenStepControl(run.control, this.notes);
     // A step that waited is entered again, not started; a start is not a step.
     this.#isStarted = stepNumber === 0 || pendingStep !== undefined || outage !== undefined;
@@ -172,6 +174,15 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     if (this.#isOver) return;
     if (this.run.outer !== undefined) this.run.outer.models.record(route);
     else this.notes.coolDowns = applyRoute(this.notes.coolDowns, route, this.run.clock.now());
+  }
+
+  get refusedParts(): readonly RefusedPart[] | undefined {
+    return this.run.outer === undefined ? this.notes.refusedParts : this.run.outer.models.refusedParts;
+  }
+  recordRefused(failure: Failure): void {
+    if (this.#isOver) return;
+    if (this.run.outer !== undefined) this.run.outer.models.recordRefused(failure);
+    else this.notes.refusedParts = addRefusedParts(this.notes.refusedParts, failure);
   }
 
   get path(): string {

@@ -40,6 +40,13 @@ const models = {
 /** A provider package, and the form in which it speaks to its provider if it has several. */
 export type ProviderPackage = keyof typeof models;
 
+/** Names of all provider packages. */
+// Holds: the record has exactly these keys.
+export const providerPackages = Object.keys(models) as readonly ProviderPackage[];
+
+/** Returns a model of the real provider package whose requests go to this function. */
+export const createFetchingModel = (name: ProviderPackage, fetch: Fetch): Model => models[name](fetch);
+
 /** Returns a model of the real provider package whose requests get these answers, in their order; the last one is repeated. */
 export function createProviderModel(name: ProviderPackage, ...answers: readonly StreamBody[]): Model {
   let count = 0;
