@@ -2,7 +2,10 @@
 import type { JsonObject } from '../lib/index.ts';
 import { describeValue, InvalidArgumentError, isPlainObject, isRecord, toCanonical } from '../lib/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
-import { findJsonSchemaProblem } from './json-schema-problem.ts';
+import type { SchemaRules } from './json-schema-problem.ts';
+import { findJsonSchemaProblem, isKeyword } from './json-schema-problem.ts';
+import { findFieldsProblem } from './schema-fields.ts';
+import { clipText } from './clip-text.ts';
 import type { Parsed } from './schema-issue.ts';
 import type { StandardResult, StandardSchema } from './standard-schema.ts';
 import { fromStandardResult, hasJsonForm, isStandardSchema } from './standard-schema.ts';
@@ -28,7 +31,7 @@ export interface AnswerSchema extends ValueSchema {
 export type Validate = (value: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>>;
 
 /** Description of a tool's arguments. */
-export interface GivenInput {
+export interface GivenInput extends SchemaRules {
   readonly input: unknown;
   readonly inputJsonSchema?: unknown;
   readonly validate?: Validate | undefined;
@@ -68,12 +71,19 @@ function toJsonForm(schema: StandardSchema, { what, jsonForm, toError }: SchemaP
 
 /** Copies a JSON Schema as plain data, without the note on its dialect. */
 function toJsonSchema(given: unknown, { what, toError }: SchemaPlace): JsonObject {
+  const problem = findFieldsProblem(given, what);
+  if (problem !== undefined) throw toError(problem);
   const canonical = isPlainObject(given) ? toCanonical(given) : undefined;
   if (canonical?.ok !== true || !isRecord(canonical.value)) {
     const found = canonical === undefined ? describeValue(given) : 'an object with values that are not JSON';
     throw toError(`${what} must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not ${found}.`);
   }
   const { $schema: _, ...json } = canonical.value;
+  const [name] = Object.keys(json);
+  if (name !== undefined && !Object.keys(json).some(isKeyword)) {
+    const advice = `Write { type: 'object', properties: { ${clipText(name, 60)}: … } } if it describes fields.`;
+    throw toError(`${what} is an object without a keyword of JSON Schema, and checks nothing. ${advice}`);
+  }
   return json;
 }
 
@@ -85,8 +95,8 @@ function parseWith(validate: Validate): ValueSchema['parse'] {
 }
 
 /** Parses by our own validator; refuses a schema that it would not check to the letter. */
-function parseBy(schema: JsonObject, { what, ifUncheckable, toError }: SchemaPlace): ValueSchema['parse'] {
-  const problem = findJsonSchemaProblem(schema);
+function parseBy(schema: JsonObject, { what, ifUncheckable, toError }: SchemaPlace, rules?: SchemaRules): ValueSchema['parse'] {
+  const problem = findJsonSchemaProblem(schema, rules);
   if (problem !== undefined) throw toError(`${what} schema cannot be checked: ${problem}. ${ifUncheckable}`);
   return (value) => {
     const canonical = toCanonical(value);
@@ -102,21 +112,27 @@ const validateBy =
     schema['~standard'].validate(value);
 
 /** Reads the description of a tool's arguments. */
-export function toInputSchema(toolName: string, { input, inputJsonSchema, validate }: GivenInput): InputSchema {
+export function toInputSchema(toolName: string, { input, inputJsonSchema, validate, ...rules }: GivenInput): InputSchema {
   const place: SchemaPlace = {
     what: 'its input',
     jsonForm: '`inputJsonSchema`',
     ifUncheckable: 'Pass your own `validate`.',
     toError: (problem, cause) => new InvalidToolError(toolName, problem, cause),
   };
-  const given = isStandardSchema(input) ? (inputJsonSchema ?? toJsonForm(input, place)) : input;
-  const json = { type: 'object', ...toJsonSchema(given, place) };
+  const isLibrarys = isStandardSchema(input);
+  if (isLibrarys && validate !== undefined)
+    throw place.toError('its input is a schema of a library, which checks the arguments itself. Leave out validate.');
+  if (!isLibrarys && inputJsonSchema !== undefined)
+    throw place.toError('inputJsonSchema describes an input schema of a library to the model. Pass the JSON Schema as input.');
+  const isDescribed = isLibrarys && inputJsonSchema !== undefined;
+  const given = isDescribed ? inputJsonSchema : isLibrarys ? toJsonForm(input, place) : input;
+  const json = { type: 'object', ...toJsonSchema(given, isDescribed ? { ...place, what: 'its inputJsonSchema' } : place) };
   if (json.type !== 'object')
     throw place.toError(
       `its input schema must describe an object, not ${JSON.stringify(json.type)}. Models call tools with an object of arguments.`,
     );
-  const check = isStandardSchema(input) ? validateBy(input) : validate;
-  return { json, parse: check === undefined ? parseBy(json, place) : parseWith(check) };
+  const check = isLibrarys ? validateBy(input) : validate;
+  return { json, parse: check === undefined ? parseBy(json, place, rules) : parseWith(check) };
 }
 
 /** Reads the description of a tool's result; any JSON value may be one. */
