@@ -9,7 +9,16 @@ describe('findJsonSchemaProblem', () => {
     ['an empty schema', {}],
     [
       'keywords that only describe',
-      { title: 'T', description: 'D', default: 1, examples: [], format: 'email', $comment: 'c', 'x-own': { not: 1 }, propertyOrdering: ['a'] },
+      {
+        title: 'T',
+        description: 'D',
+        default: 1,
+        examples: [],
+        format: 'email',
+        $comment: 'c',
+        'x-own': { not: 1 },
+        propertyOrdering: ['a'],
+      },
     ],
     ['lists without repetition', { uniqueItems: true, items: { uniqueItems: false } }],
     ['boolean schemas', { properties: { a: true, b: false }, additionalProperties: false }],

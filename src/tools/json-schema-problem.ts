@@ -33,6 +33,9 @@ const describingKeywords: readonly string[] = [
     '$schema',
     '$id',
     '$anchor',
+    '$dynamicAnchor',
+    '$recursiveAnchor',
+    '$vocabulary',
   ],
   ...['contentEncoding', 'contentMediaType', 'contentSchema', 'example', 'externalDocs', 'discriminator', 'xml', 'propertyOrdering'],
   ...['enumNames', 'enumDescriptions', 'markdownDescription'],
@@ -129,16 +132,17 @@ const describingChecks: ReadonlyMap<string, ValueCheck> = new Map([
   ...forEach(['title', 'description', 'format', '$comment'], unless(isText, 'text')),
 ]);
 
-/** The keywords that are known, by what happens to them. */
-export const jsonSchemaKeywords = {
-  checked: [...valueChecks.keys()],
-  describing: describingKeywords,
-  refused: [...refusedKeywords.keys()],
-} as const;
-
 /** True for the name of a keyword, known or refused, and for a note that begins with x-. */
 export const isKeyword = (name: string): boolean =>
   valueChecks.has(name) || describingChecks.has(name) || refusedKeywords.has(name) || name.startsWith('x-');
+
+const objectKeywords: ReadonlySet<string> = new Set([
+  ...['type', 'const', 'enum', '$ref', 'properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'],
+  ...['minProperties', 'maxProperties', 'dependentRequired', ...sameValueLists, ...sameValueMaps, ...sameValueSingles],
+]);
+
+/** True for a keyword that can say something about an object. */
+export const isObjectKeyword = (name: string): boolean => objectKeywords.has(name);
 
 /** Settings of findJsonSchemaProblem(). */
 export interface SchemaRules {
@@ -175,6 +179,8 @@ function innerSchemas({ path, schema }: Found): readonly Found[] {
   });
 }
 
+const listValues = (given: Json | undefined): readonly Json[] => (isRecord(given) ? Object.values<Json>(given) : []);
+
 // The schemas that look at the same value as this one: a circle of them would never end.
 function sameValueSchemas(schema: Json | undefined, root: JsonObject): readonly Json[] {
   if (!isRecord(schema)) return [];
@@ -182,7 +188,7 @@ function sameValueSchemas(schema: Json | undefined, root: JsonObject): readonly 
   const target = typeof ref === 'string' ? resolveRef(root, ref) : undefined;
   return [
     ...sameValueLists.flatMap((keyword) => schema[keyword] ?? []),
-    ...sameValueMaps.flatMap((keyword) => Object.values(schema[keyword] ?? {})),
+    ...sameValueMaps.flatMap((keyword) => listValues(schema[keyword])),
     ...[target, ...sameValueSingles.map((keyword) => schema[keyword])].filter((inner) => inner !== undefined),
   ];
 }

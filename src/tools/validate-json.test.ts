@@ -86,7 +86,11 @@ describe('validateJson', () => {
     [{ minProperties: 1, maxProperties: 1 }, [], 'fits'],
     [{ prefixItems: [{ type: 'string' }, { type: 'number' }] }, ['a', 1, true], 'fits'],
     [{ prefixItems: [{ type: 'string' }, { type: 'number' }] }, ['a'], 'fits'],
-    [{ prefixItems: [{ type: 'string' }, { type: 'number' }] }, [1, 'a'], '[0]: must be string, found number; [1]: must be number, found string'],
+    [
+      { prefixItems: [{ type: 'string' }, { type: 'number' }] },
+      [1, 'a'],
+      '[0]: must be string, found number; [1]: must be number, found string',
+    ],
     [{ prefixItems: [true], items: { type: 'number' } }, ['a', 1, 'b'], '[2]: must be number, found string'],
     [{ items: false, prefixItems: [true] }, ['a', 1], '[1]: is not allowed'],
     [{ contains: { const: 1 } }, [2, 1], 'fits'],
@@ -108,8 +112,16 @@ describe('validateJson', () => {
     [{ propertyNames: false }, { a: 1 }, 'a: its name is not allowed'],
     [{ dependentRequired: { card: ['cvc'] } }, { card: 1 }, 'cvc: is required beside card'],
     [{ dependentRequired: { card: ['cvc'] } }, { cash: 1 }, 'fits'],
-    [{ dependentSchemas: { card: { properties: { name: { minLength: 1 } } } } }, { card: 1, name: '' }, 'name: must have at least 1 characters'],
-    [{ dependencies: { card: ['cvc'], cash: { required: ['till'] } } }, { card: 1, cash: 1 }, 'cvc: is required beside card; till: is required'],
+    [
+      { dependentSchemas: { card: { properties: { name: { minLength: 1 } } } } },
+      { card: 1, name: '' },
+      'name: must have at least 1 characters',
+    ],
+    [
+      { dependencies: { card: ['cvc'], cash: { required: ['till'] } } },
+      { card: 1, cash: 1 },
+      'cvc: is required beside card; till: is required',
+    ],
     [{ not: { type: 'string' } }, 1, 'fits'],
     [{ not: { type: 'string' } }, 'a', 'must not be of the form {"type":"string"}'],
     [{ not: false }, 'a', 'fits'],
@@ -151,9 +163,9 @@ describe('validateJson', () => {
     expect(findJsonSchemaProblem(schema)).toBeUndefined();
     expect(text(schema, deep)).toBe('is too involved to be checked');
     // Not even if that would be the right answer to what is asked.
-    expect(text({ ...schema, $ref: '#/$defs/none', $defs: { ...(schema['$defs'] as JsonObject), none: { not: { $ref: '#/$defs/a' } } } }, deep)).toBe(
-      'is too involved to be checked',
-    );
+    expect(
+      text({ ...schema, $ref: '#/$defs/none', $defs: { ...(schema['$defs'] as JsonObject), none: { not: { $ref: '#/$defs/a' } } } }, deep),
+    ).toBe('is too involved to be checked');
   });
 
   it('agrees with zod on schemas that zod wrote', () => {

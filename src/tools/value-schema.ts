@@ -1,11 +1,11 @@
 // Reads what describes a value (a tool's arguments, its result, a final answer) into a schema that parses such values.
 import type { JsonObject } from '../lib/index.ts';
-import { describeValue, InvalidArgumentError, isPlainObject, isRecord, toCanonical } from '../lib/index.ts';
+import { describeValue, InvalidArgumentError, isPlainObject, isRecord, listSome, toCanonical } from '../lib/index.ts';
+import { clipText } from './clip-text.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import type { SchemaRules } from './json-schema-problem.ts';
-import { findJsonSchemaProblem, isKeyword } from './json-schema-problem.ts';
+import { findJsonSchemaProblem, isKeyword, isObjectKeyword } from './json-schema-problem.ts';
 import { findFieldsProblem } from './schema-fields.ts';
-import { clipText } from './clip-text.ts';
 import type { Parsed } from './schema-issue.ts';
 import type { StandardResult, StandardSchema } from './standard-schema.ts';
 import { fromStandardResult, hasJsonForm, isStandardSchema } from './standard-schema.ts';
@@ -69,6 +69,21 @@ function toJsonForm(schema: StandardSchema, { what, jsonForm, toError }: SchemaP
   throw toError(`${problem}: ${words}. Pass ${jsonForm}.`, failure);
 }
 
+function adviseProperties(fields: JsonObject): string {
+  const names = Object.keys(fields).filter((name) => isRecord(fields[name]));
+  const list = listSome(
+    names.map((name) => `${clipText(name, 60)}: …`),
+    3,
+  );
+  return `Write { type: 'object', properties: { ${list === '' ? '…' : list} } } if it describes fields.`;
+}
+
+// `{ items: { type: 'array' } }` is a JSON Schema, of lists; for arguments, which are an object, it says nothing.
+function assertObjectSchema(json: JsonObject, { what, toError }: SchemaPlace): void {
+  const isFields = Object.values(json).some(isRecord) && !Object.keys(json).some(isObjectKeyword);
+  if (isFields) throw toError(`${what} is an object without a keyword about objects, and checks nothing. ${adviseProperties(json)}`);
+}
+
 /** Copies a JSON Schema as plain data, without the note on its dialect. */
 function toJsonSchema(given: unknown, { what, toError }: SchemaPlace): JsonObject {
   const problem = findFieldsProblem(given, what);
@@ -79,11 +94,8 @@ function toJsonSchema(given: unknown, { what, toError }: SchemaPlace): JsonObjec
     throw toError(`${what} must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not ${found}.`);
   }
   const { $schema: _, ...json } = canonical.value;
-  const [name] = Object.keys(json);
-  if (name !== undefined && !Object.keys(json).some(isKeyword)) {
-    const advice = `Write { type: 'object', properties: { ${clipText(name, 60)}: … } } if it describes fields.`;
-    throw toError(`${what} is an object without a keyword of JSON Schema, and checks nothing. ${advice}`);
-  }
+  if (Object.keys(json).length > 0 && !Object.keys(json).some(isKeyword))
+    throw toError(`${what} is an object without a keyword of JSON Schema, and checks nothing. ${adviseProperties(json)}`);
   return json;
 }
 
@@ -126,7 +138,10 @@ export function toInputSchema(toolName: string, { input, inputJsonSchema, valida
     throw place.toError('inputJsonSchema describes an input schema of a library to the model. Pass the JSON Schema as input.');
   const isDescribed = isLibrarys && inputJsonSchema !== undefined;
   const given = isDescribed ? inputJsonSchema : isLibrarys ? toJsonForm(input, place) : input;
-  const json = { type: 'object', ...toJsonSchema(given, isDescribed ? { ...place, what: 'its inputJsonSchema' } : place) };
+  const givenPlace = isDescribed ? { ...place, what: 'its inputJsonSchema' } : place;
+  const givenJson = toJsonSchema(given, givenPlace);
+  if (rules.ignoresUnknown !== true) assertObjectSchema(givenJson, givenPlace);
+  const json = { type: 'object', ...givenJson };
   if (json.type !== 'object')
     throw place.toError(
       `its input schema must describe an object, not ${JSON.stringify(json.type)}. Models call tools with an object of arguments.`,
