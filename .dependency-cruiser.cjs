@@ -1,6 +1,6 @@
 // Which file of src/ may import which, made from the table in scripts/floors.cjs.
 // A rule is named kind:module, so that a breach says both what is wrong and where.
-const { modules, callersInTests, adapterBases, hostModule, entryFolder } = require('./scripts/floors.cjs');
+const { modules, callersInTests, adapterBases, hostModule, bundledPackages, entryFolder } = require('./scripts/floors.cjs');
 
 /** @typedef {import('dependency-cruiser').IRegularForbiddenRuleType} Rule */
 /** @typedef {import('./scripts/floors.cjs').Module} Module */
@@ -18,6 +18,7 @@ const adapterIndex = String.raw`${inAdapters(modules)}index\.ts$`;
 const testingIndex = String.raw`^src/testing/(node/)?index\.ts$`;
 const testSupport = '^tests/support/';
 const entryFiles = `^src/${entryFolder}/`;
+const bundledFiles = bundledPackages.map((each) => `(^|/)node_modules/${each}/`);
 // An import that was not found keeps the specifier as its path.
 const unresolvedPath = String.raw`^\.\.?/(?!.*node_modules/)`;
 
@@ -74,7 +75,7 @@ function createRules({ name, floor, adapters }) {
     rules.push(
       forbid(`no-npm-in-core:${name}`, 'Outside adapter folders a module imports no npm package and nothing outside src/.', {
         from: core,
-        to: { pathNot: ['^src/', unresolvedPath], dependencyTypesNot: ['core'] },
+        to: { pathNot: ['^src/', unresolvedPath, ...(name === 'lib' ? bundledFiles : [])], dependencyTypesNot: ['core'] },
       }),
       forbid(`no-node-in-core:${name}`, 'Outside adapter folders a module uses web-standard APIs only.', {
         from: core,

@@ -30,7 +30,8 @@ const url = `http://127.0.0.1:${typeof address === 'object' ? String(address?.po
 const pay = defineTool({ name: 'pay', description: 'Pays.', input: { type: 'object' } as const, needsApproval: true, run: () => 'paid' });
 const agent = createAgent({ id: 'shop', model: scriptedModel([{ toolCalls: [{ name: 'pay' }] }]), tools: { pay } });
 const runtime = createSessionRuntime({ agents: [agent], store: createMemoryStore() });
-runtime.deliver('back-office', webhook({ url, secret }), { types: ['ToolApprovalRequested'], firstDelayMs: 50 });
+// The receiver is on this machine, which a webhook does not call unless it is allowed to.
+runtime.deliver('back-office', webhook({ url, secret, allowAnyAddress: true }), { types: ['ToolApprovalRequested'], firstDelayMs: 50 });
 await runtime.create({ id: 'order-7' }, { by: { id: 'ann', kind: 'user' } });
 await runtime.send('order-7', 'Pay the bill.', { by: { id: 'ann', kind: 'user' } });
 while (seen.size === 0) await new Promise((resolve) => setTimeout(resolve, 20));

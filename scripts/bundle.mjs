@@ -1,11 +1,13 @@
 // The JavaScript of the package: all entry points in one go, one file per module behind them. An entry point holds names only, so a class
 // is the same object through every entry point, and a cold import opens one file per module instead of one per source.
+import { writeFileSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
 import { entryPoints } from './entry-points.mjs';
 import table from './floors.cjs';
 import { root } from './run.mjs';
+import { toNotices } from './third-party.mjs';
 
 const sources = join(root, 'src');
 
@@ -94,13 +96,13 @@ const builtPage = {
   },
 };
 
-/** Writes the JavaScript of every entry point into a folder. Throws if it cannot be made.
+/** Writes the JavaScript of every entry point into a folder, with the licences of what is in it. Throws if it cannot be made.
  * @type {(folder: string) => Promise<void>} */
 export async function bundleEntryPoints(folder) {
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries(entryPoints.map(({ source }) => [relative(sources, source).replace(/\.ts$/, ''), source])),
-    external: (id) => !id.startsWith('.') && !isAbsolute(id),
+    external: (id) => !id.startsWith('.') && !isAbsolute(id) && !table.bundledPackages.some((name) => id.startsWith(`${name}/`)),
     platform: 'neutral',
     // A slow machine is not the bundle's fault.
     checks: { pluginTimings: false },
@@ -108,7 +110,7 @@ export async function bundleEntryPoints(folder) {
     transform: { target: 'es2023' },
     plugins: [builtPage, pureCalls],
   });
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: folder,
     format: 'esm',
     chunkFileNames: 'modules/[name].js',
@@ -118,4 +120,6 @@ export async function bundleEntryPoints(folder) {
     sourcemap: true,
   });
   await bundle.close();
+  const moduleIds = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  writeFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), toNotices(moduleIds));
 }

@@ -48,7 +48,10 @@ const adapterBases = { broadcasting: 'http' };
 // The only module that may use Node, npm packages and adapters without being an adapter itself.
 const hostModule = 'cli';
 
+// Packages that the build puts into dist/, so that the package needs no other one. Only lib/ imports them.
+const bundledPackages = ['@noble/hashes'];
+
 // One file per public entry point.
 const entryFolder = 'entry';
 
-module.exports = { modules, callersInTests, adapterBases, hostModule, entryFolder };
+module.exports = { modules, callersInTests, adapterBases, hostModule, bundledPackages, entryFolder };

@@ -67,6 +67,16 @@ describe('the bundled entry points', () => {
     expect(split.map(({ child, parent }) => `${child.name} extends another ${parent.name}`)).toEqual([]);
   });
 
+  it('have the packages that they use inside, with their licences', () => {
+    const files = readdirSync(join(folder, 'modules')).filter((file) => file.endsWith('.js'));
+    const code = files.map((file) => readFileSync(join(folder, 'modules', file), 'utf8')).join('\n');
+    expect(code).toContain('@noble/hashes');
+    expect(code).not.toMatch(/from\s*["']@noble\//);
+    const notices = readFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+    expect(notices).toMatch(/^@noble\/hashes \d+\.\d+\.\d+ \(MIT\)$/m);
+    expect(notices).toContain('Permission is hereby granted, free of charge');
+  });
+
   it('let a bundler drop what is not used', async () => {
     const whole = await countKept('*');
     expect(whole).toBeGreaterThan(10_000);

@@ -1,5 +1,8 @@
 // Mistakes that people make on their first day, and the whole sentence that each of them reads.
+import { type } from 'arktype';
+import * as v from 'valibot';
 import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { compaction, selfCritique, subAgents } from '../src/entry/capabilities.ts';
 import { createChat, llmParticipant } from '../src/entry/chat.ts';
 import { createCollaboration, scriptedCollaborator } from '../src/entry/collaboration.ts';
@@ -146,6 +149,20 @@ describe('a mistake in an agent', () => {
       'InvalidArgumentError: output must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not "json".',
     ],
     [
+      'an output that is a bag of zod types',
+      () => createAgent(anything({ model, output: { order: z.number() } })),
+      'InvalidArgumentError: output is a plain object with zod schemas inside (order), which is not a schema and checks nothing. Wrap it in z.object({ … }).',
+    ],
+    [
+      'an output that lists fields',
+      () =>
+        AgentBuilder.new()
+          .withModel(model)
+          .withResponseFormat(anything({ order: { type: 'number' } }))
+          .build(),
+      "InvalidArgumentError: output is an object without a keyword of JSON Schema, and checks nothing. Write { type: 'object', properties: { order: … } } if it describes fields.",
+    ],
+    [
       'a function as hook',
       () => createAgent(anything({ model, hooks: [() => undefined] })),
       'InvalidArgumentError: hooks[0] is not a hook. Create it with defineHook({ name, … }).',
@@ -248,6 +265,61 @@ describe('a mistake in a tool', () => {
       'InvalidToolError: Tool "mail": its input schema must describe an object, not "array". Models call tools with an object of arguments.',
     ],
     [
+      'a bag of zod types as input',
+      () => defineTool(anything({ ...tool, input: { order: z.number() } })),
+      'InvalidToolError: Tool "mail": its input is a plain object with zod schemas inside (order), which is not a schema and checks nothing. Wrap it in z.object({ … }).',
+    ],
+    [
+      'zod types as the properties of a JSON Schema',
+      () => defineTool(anything({ ...tool, input: { type: 'object', properties: { order: z.number(), lines: { items: z.string() } } } })),
+      'InvalidToolError: Tool "mail": its input is a plain object with zod schemas inside (properties.order, properties.lines.items), which is not a schema and checks nothing. Wrap it in z.object({ … }).',
+    ],
+    [
+      'a bag of valibot types',
+      () => defineTool(anything({ ...tool, input: { order: v.number() } })),
+      'InvalidToolError: Tool "mail": its input is a plain object with valibot schemas inside (order), which is not a schema and checks nothing. Wrap it in toStandardJsonSchema(v.object({ … })).',
+    ],
+    [
+      'a bag of arktype types',
+      () => defineTool(anything({ ...tool, input: { order: type('number') } })),
+      'InvalidToolError: Tool "mail": its input is a plain object with arktype schemas inside (order), which is not a schema and checks nothing. Wrap it in type({ … }).',
+    ],
+    [
+      'a bag of zod types for a client tool',
+      () => defineClientTool(anything({ name: 'ask', description: 'Asks.', input: { order: z.number() } })),
+      'InvalidToolError: Tool "ask": its input is a plain object with zod schemas inside (order), which is not a schema and checks nothing. Wrap it in z.object({ … }).',
+    ],
+    [
+      'a bag of zod types as output',
+      () => defineTool(anything({ ...tool, output: { sent: z.boolean() } })),
+      'InvalidToolError: Tool "mail": its output is a plain object with zod schemas inside (sent), which is not a schema and checks nothing. Wrap it in z.object({ … }).',
+    ],
+    [
+      'a bag of zod types in an AI SDK tool',
+      () => aiSdkTools(anything({ mail: { inputSchema: { order: z.number() } } })),
+      'InvalidToolError: Tool "mail": its input is a plain object with zod schemas inside (order), which is not a schema and checks nothing. Wrap it in z.object({ … }).',
+    ],
+    [
+      'fields in place of a JSON Schema',
+      () => defineTool(anything({ ...tool, input: { order: { type: 'number' }, to: { type: 'string' } } })),
+      'InvalidToolError: Tool "mail": its input is an object without a keyword of JSON Schema, and checks nothing. Write { type: \'object\', properties: { order: …, to: … } } if it describes fields.',
+    ],
+    [
+      'fields with the names of keywords in place of a JSON Schema',
+      () => defineTool(anything({ ...tool, input: { title: { type: 'string' }, items: { type: 'array' } } })),
+      'InvalidToolError: Tool "mail": its input is an object without a keyword about objects, and checks nothing. Write { type: \'object\', properties: { title: …, items: … } } if it describes fields.',
+    ],
+    [
+      'fields as output in place of a JSON Schema',
+      () => defineTool(anything({ ...tool, output: { sent: { type: 'boolean' } } })),
+      'InvalidToolError: Tool "mail": its output is an object without a keyword of JSON Schema, and checks nothing. Write { type: \'object\', properties: { sent: … } } if it describes fields.',
+    ],
+    [
+      'a misspelled keyword',
+      () => defineTool(anything({ ...tool, input: { ...input, required: undefined, requried: ['to'] } })),
+      'InvalidToolError: Tool "mail": its input schema cannot be checked: requried is not a keyword of JSON Schema: fields go under "properties", and a note of your own begins with "x-". Pass your own `validate`.',
+    ],
+    [
       'a client tool with run',
       () => defineClientTool(anything(tool)),
       'InvalidToolError: Tool "mail": Unknown option "run" in defineClientTool(). A client tool runs outside. Use defineTool() for a tool that runs here.',
@@ -309,6 +381,11 @@ describe('a mistake in a chat or a collaboration', () => {
       'a misspelled condition',
       () => createCollaboration(anything({ collaborators: [writer], done: { approvedby: ['writer'] } })),
       'InvalidArgumentError: Unknown option "approvedby" in done of createCollaboration(). Did you mean "approvedBy"?',
+    ],
+    [
+      'a condition that is a bag of zod types',
+      () => createCollaboration(anything({ collaborators: [writer], done: { artifact: 'plan', schema: { title: z.string() } } })),
+      'InvalidArgumentError: done.schema is a plain object with zod schemas inside (title), which is not a schema and checks nothing. Wrap it in z.object({ … }).',
     ],
     [
       'an approval of a stranger',

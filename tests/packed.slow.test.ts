@@ -12,6 +12,7 @@ import { root } from '../scripts/run.mjs';
 import { readSnippets } from '../scripts/snippets.mjs';
 
 let project = '';
+let packed = '';
 
 const [snippet] = readSnippets('README.md', readFileSync(join(root, 'README.md'), 'utf8'));
 if (snippet?.output === undefined) throw new Error('The first ts block of README.md has no output.');
@@ -21,9 +22,11 @@ const expectedEnd = snippet.output.text.trim();
 // Without the cache of compiled files: it would keep those of every folder that this test ever made.
 const env = { ...process.env, NODE_COMPILE_CACHE: undefined };
 
-function runHere(command: string, ...args: readonly string[]): string {
+const runHere = (command: string, ...args: readonly string[]): string => runIn(project, command, args);
+
+function runIn(cwd: string, command: string, args: readonly string[]): string {
   try {
-    return execFileSync(command, args, { cwd: project, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (error) {
     // The compiler says what is wrong on its output.
     return `${String((error as { stdout?: unknown }).stdout)}\n${String(error)}`;
@@ -32,12 +35,10 @@ function runHere(command: string, ...args: readonly string[]): string {
 
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), 'stepline-newcomer-'));
-  const packed = execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, env, encoding: 'utf8' })
-    .trim()
-    .split('\n')
-    .at(-1);
+  packed =
+    execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, env, encoding: 'utf8' }).trim().split('\n').at(-1) ?? '';
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'newcomer', private: true, type: 'module' }));
-  runHere('npm', 'install', '--no-audit', '--no-fund', `./${packed ?? ''}`);
+  runHere('npm', 'install', '--no-audit', '--no-fund', `./${packed}`);
   // Packing builds what is stale.
 }, 300_000);
 
@@ -203,3 +204,80 @@ async function printedInWorker(code: string): Promise<string> {
   await (vm.runInContext(`(async () => {${code}})()`, worker) as Promise<void>);
   return lines.join('\n');
 }
+
+/** A project with a version of the AI SDK, and every function of ours that takes something of it or gives something to it. */
+const aiProgram = (specification: 'V3' | 'V4'): string => `
+import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
+import { createAgentUIStreamResponse, jsonSchema, readUIMessageStream, tool } from 'ai';
+import { MockLanguageModel${specification} } from 'ai/test';
+import { createAgent } from 'stepline';
+import { aiSdk, aiSdkTools } from 'stepline/ai-sdk';
+import { scriptedModel } from 'stepline/testing';
+import { asAiSdkAgent, fromModelMessages, fromUIMessages, toModelMessages, toUIMessages, toUIMessageStream } from 'stepline/ui-message-stream';
+
+const usage = { inputTokens: { total: 3, noCache: 3, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 2, text: 2, reasoning: 0 } };
+const provided = new MockLanguageModel${specification}({
+  doGenerate: async () => ({
+    content: [{ type: 'text', text: 'Hello from a provider.' }],
+    finishReason: { unified: 'stop', raw: 'stop' },
+    usage,
+    warnings: [],
+  }),
+});
+console.log((await createAgent({ model: aiSdk(provided), streaming: false }).start('Hi.').result).text);
+
+const weather = tool({
+  description: 'Tells the weather.',
+  inputSchema: jsonSchema<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }),
+  execute: async ({ city }) => \`\${city} is sunny.\`,
+});
+const answers = () => scriptedModel([{ toolCalls: [{ name: 'weather', args: { city: 'Oslo' } }] }, 'Take no umbrella.']);
+const ask = () => createAgent({ model: answers(), tools: aiSdkTools({ weather }) });
+const { state } = await ask().start('Weather?').result;
+const uiMessages: readonly UIMessage[] = toUIMessages(state.messages);
+const modelMessages: readonly ModelMessage[] = toModelMessages(state.messages);
+console.log(fromUIMessages([...uiMessages]).length, fromModelMessages([...modelMessages]).length);
+
+const stream: ReadableStream<UIMessageChunk> = toUIMessageStream(ask().start('Weather?'));
+let last: UIMessage | undefined;
+for await (const message of readUIMessageStream({ stream })) last = message;
+console.log(last?.parts.filter(({ type }) => type.startsWith('tool-') || type === 'dynamic-tool' || type === 'text').length);
+
+const agent = asAiSdkAgent(createAgent({ model: answers(), tools: aiSdkTools({ weather }) }));
+const asked: UIMessage[] = [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Weather?' }] }];
+try {
+  const response = await createAgentUIStreamResponse({ agent, uiMessages: asked });
+  console.log((await response.text()).includes('Take no umbrella.'));
+} catch (error) {
+  console.log(String(error));
+}
+`;
+
+describe('a project with the AI SDK', () => {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly devDependencies: Readonly<Record<string, string>>;
+  };
+  const needsSeven =
+    'InvalidArgumentError: asAiSdkAgent() needs ai 7: the installed version cannot call it. Upgrade ai, or use toUIMessageStream(), which works with ai 6.';
+
+  it.each([
+    { version: '6.0.322', specification: 'V3', asAgent: needsSeven },
+    { version: devDependencies['ai'], specification: 'V4', asAgent: 'true' },
+  ] as const)(
+    'installs beside ai $version without flags, compiles and runs',
+    ({ version, specification, asAgent }) => {
+      const folder = join(project, `ai-${specification}`);
+      mkdirSync(folder);
+      writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'with-ai', private: true, type: 'module' }));
+      const versions = ['zod', '@types/node', '@types/json-schema'].map((name) => `${name}@${devDependencies[name] ?? 'latest'}`);
+      expect(runIn(folder, 'npm', ['install', '--no-audit', '--no-fund', `ai@${version}`, ...versions, `../${packed}`])).toContain('added');
+      writeFileSync(join(folder, 'use.ts'), aiProgram(specification));
+      const compilerOptions = { strict: true, skipLibCheck: false, module: 'nodenext', target: 'es2024', types: ['node'], noEmit: true };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }));
+      expect(runIn(folder, join(root, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('');
+      const lines = runIn(folder, process.execPath, ['--disable-warning=ExperimentalWarning', 'use.ts']).trim().split('\n');
+      expect(lines).toEqual(['Hello from a provider.', '4 4', '2', asAgent]);
+    },
+    120_000,
+  );
+});

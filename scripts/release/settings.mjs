@@ -12,7 +12,7 @@ const readPackage = () => JSON.parse(read('package.json'));
 const mustShip = [
   ...['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'AGENTS.md', 'llms.txt', 'skills/stepline/SKILL.md', 'envelope.schema.json'],
   ...['docs/getting-started.md', 'docs/versioning.md', 'dist/entry/index.js', 'dist/entry/index.d.ts', 'dist/cli/stepline.js'],
-  'dist/cli/THIRD-PARTY-LICENSES.txt',
+  ...['dist/THIRD-PARTY-LICENSES.txt', 'dist/cli/THIRD-PARTY-LICENSES.txt'],
 ];
 const mayShip = /^(dist\/|docs\/|examples\/|skills\/|[A-Z]+\.md$|LICENSE$|llms\.txt$|package\.json$|envelope\.schema\.json$)/;
 

@@ -100,6 +100,39 @@ test('what is no schema is a type error', () => {
   defineTool({ ...named, run: () => 1 });
 });
 
+test('the fields of a schema without their object are a type error', () => {
+  // @ts-expect-error -- to be wrapped in z.object()
+  defineTool({ ...named, input: { order: z.number() }, run: () => 1 });
+  // @ts-expect-error -- the same for valibot
+  defineTool({ ...named, input: { order: v.number() }, run: () => 1 });
+  // @ts-expect-error -- the same for arktype
+  defineTool({ ...named, input: { order: type('number') }, run: () => 1 });
+  // @ts-expect-error -- the same one level down
+  defineTool({ ...named, input: { type: 'object', properties: { order: z.number() } }, run: () => 1 });
+  // @ts-expect-error -- the same for a result
+  defineTool({ ...named, input: z.object({}), output: { order: z.number() }, run: () => 1 });
+  // @ts-expect-error -- the same for a client tool
+  defineClientTool({ ...named, input: { order: z.number() } });
+});
+
+test('the items of a list are read from prefixItems and items', () => {
+  defineTool({
+    ...named,
+    input: {
+      type: 'object',
+      properties: {
+        pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false },
+        row: { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'boolean' } },
+      },
+      required: ['pair', 'row'],
+    },
+    run: ({ pair, row }) => {
+      expectTypeOf(pair).toEqualTypeOf<readonly (string | number)[]>();
+      expectTypeOf(row).toEqualTypeOf<readonly (string | boolean)[]>();
+    },
+  });
+});
+
 test('the context is typed by defineContext, and unknown without it', () => {
   const tool = defineTool({
     ...named,

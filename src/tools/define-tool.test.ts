@@ -75,8 +75,8 @@ describe('defineTool', () => {
     [{ input: 42 }, 'its input must be a Standard Schema'],
     [{ output: 42 }, 'its output must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not 42.'],
     [
-      { output: { not: {} } },
-      'its output schema cannot be checked: not is not supported. Describe the output by a Standard Schema instead.',
+      { output: { unevaluatedItems: false } },
+      'its output schema cannot be checked: unevaluatedItems is not supported: use items, beside prefixItems. Describe the output by a Standard Schema instead.',
     ],
   ])('refuses %j', (wrong, problem) => {
     const options = { ...named, run: () => 1, ...wrong };

@@ -25,6 +25,8 @@ export interface ToolMaker {
   readonly maker: string;
   readonly options?: readonly string[];
   readonly hints?: Readonly<Record<string, string>>;
+  /** Passes over keywords of a JSON Schema that nobody knows: it was written for another library. @default false */
+  readonly ignoresUnknown?: boolean;
 }
 
 const described = [
@@ -92,7 +94,10 @@ function findOptionProblem(options: object, known: readonly string[]): string | 
 }
 
 /** Checks all options of a new tool, and reads those that describe it. */
-export function describeTool(given: ToolDescription, { maker, options = [], hints = {} }: ToolMaker): DescribedTool<never> {
+export function describeTool(
+  given: ToolDescription,
+  { maker, options = [], hints = {}, ignoresUnknown = false }: ToolMaker,
+): DescribedTool<never> {
   const { name, description, input, inputJsonSchema, validate, output, providerOptions, toModelOutput, maxResultChars } = given;
   const known = [...described, ...options];
   const problem = findToolNameProblem(name) ?? findKeyProblem(maker, given, { known, hints }) ?? findOptionProblem(given, known);
@@ -100,7 +105,7 @@ export function describeTool(given: ToolDescription, { maker, options = [], hint
   return {
     name,
     description,
-    input: toInputSchema(name, { input, inputJsonSchema, validate }),
+    input: toInputSchema(name, { input, inputJsonSchema, validate, ignoresUnknown }),
     ...omitUndefined({
       output: output === undefined ? undefined : toOutputSchema(name, output),
       providerOptions,

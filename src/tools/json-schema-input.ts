@@ -1,12 +1,28 @@
 import type { Json, JsonObject } from '../lib/index.ts';
 
+declare const wrapper: unique symbol;
+
+/** Nothing is of this type: the compiler shows its name if the fields of a plain object are schemas of a library. */
+interface WrapItIn<Wrapper extends string> {
+  readonly [wrapper]: Wrapper;
+}
+
+/** A JSON Schema that came from elsewhere. */
+export interface JsonSchemaObject {
+  readonly [keyword: string]: Json | WrapItIn<'z.object({ … })'>;
+}
+
+type InnerSchema = boolean | JsonSchemaInput | JsonSchemaObject;
+
 /** A JSON Schema written by hand. If it is written inline, the type of the values is inferred from it. */
 export interface JsonSchemaInput {
   readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly properties?: Readonly<Record<string, InnerSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: unknown;
+  readonly patternProperties?: Readonly<Record<string, unknown>>;
   readonly items?: unknown;
+  readonly prefixItems?: readonly unknown[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly unknown[];
@@ -30,11 +46,24 @@ type FromProperties<Properties, Required> = Simplify<
 
 type FromObject<Schema> = Schema extends { readonly properties: infer Properties }
   ? FromProperties<Properties, RequiredKeys<Schema>>
-  : Schema extends { readonly additionalProperties: infer Extra extends object }
-    ? { readonly [key: string]: FromJsonSchema<Extra> }
-    : JsonObject;
+  : Schema extends { readonly patternProperties: object }
+    ? JsonObject
+    : FromExtra<Schema>;
 
-type FromItems<Schema> = Schema extends { readonly items: infer Items extends object } ? readonly FromJsonSchema<Items>[] : readonly Json[];
+type FromExtra<Schema> = Schema extends { readonly additionalProperties: infer Extra extends object }
+  ? { readonly [key: string]: FromJsonSchema<Extra> }
+  : JsonObject;
+
+type FromRest<Schema> = Schema extends { readonly items: infer Items extends object }
+  ? FromJsonSchema<Items>
+  : Schema extends { readonly items: false }
+    ? never
+    : Json;
+
+// Of the first items none has to be there, so that a list of them is all that is known.
+type FromItems<Schema> = Schema extends { readonly prefixItems: readonly (infer First)[] }
+  ? readonly (FromJsonSchema<First> | FromRest<Schema>)[]
+  : readonly FromRest<Schema>[];
 
 interface FromTypeName<Schema> {
   readonly object: FromObject<Schema>;

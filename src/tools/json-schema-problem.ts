@@ -2,16 +2,44 @@
 // instead of being half checked later.
 import type { Json, JsonObject } from '../lib/index.ts';
 import { childPath, isList, isRecord } from '../lib/index.ts';
+import { clipText } from './clip-text.ts';
 import { resolveRef, toPattern, typeChecks } from './validate-json.ts';
 
-/** Keywords of the standard that would change what is valid, and that the validator does not know. */
-const unknownKeywords: ReadonlySet<string> = new Set([
-  ...['not', 'if', 'then', 'else', 'multipleOf', 'contains', 'minContains', 'maxContains', 'prefixItems'],
-  ...['additionalItems', 'unevaluatedItems', 'unevaluatedProperties', 'patternProperties', 'propertyNames'],
-  ...['minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas', '$dynamicRef', '$recursiveRef'],
-  // Of OpenAPI 3.0, and common enough to be meant.
-  'nullable',
-]);
+/** Keywords that would change what is valid, and that the validator does not know, with what to write in their place. */
+const refusedKeywords: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    unevaluatedProperties: 'use additionalProperties, in a schema that names all fields',
+    unevaluatedItems: 'use items, beside prefixItems',
+    additionalItems: 'use prefixItems for the first items, and items for the others',
+    $dynamicRef: 'use $ref',
+    $recursiveRef: 'use $ref',
+    // Of OpenAPI 3.0, and common enough to be meant.
+    nullable: 'list "null" among the types',
+  }),
+);
+
+/** Keywords that only describe: of the standard, of OpenAPI, of Gemini and of editors. */
+const describingKeywords: readonly string[] = [
+  ...[
+    'title',
+    'description',
+    'default',
+    'examples',
+    'format',
+    'deprecated',
+    'readOnly',
+    'writeOnly',
+    '$comment',
+    '$schema',
+    '$id',
+    '$anchor',
+    '$dynamicAnchor',
+    '$recursiveAnchor',
+    '$vocabulary',
+  ],
+  ...['contentEncoding', 'contentMediaType', 'contentSchema', 'example', 'externalDocs', 'discriminator', 'xml', 'propertyOrdering'],
+  ...['enumNames', 'enumDescriptions', 'markdownDescription'],
+];
 
 type Problem = string | undefined;
 
@@ -45,26 +73,49 @@ function findRefProblem(given: Json, root: JsonObject): Problem {
   return `${JSON.stringify(given)} points to nothing inside this schema`;
 }
 
-const schemaLists = ['anyOf', 'oneOf', 'allOf'];
-const schemaMaps = ['properties', '$defs', 'definitions'];
-const counts = ['minItems', 'maxItems', 'minLength', 'maxLength'];
+const isSchemaMap = (given: Json): boolean => isRecord(given) && Object.values(given).every(isSchema);
+const isNames = (given: Json): boolean => isList(given) && given.every((name) => typeof name === 'string');
+const isText = (given: Json): boolean => typeof given === 'string';
+
+function findPatternsProblem(given: Json): Problem {
+  if (!isRecord(given) || !isSchemaMap(given)) return 'must be an object of schemas';
+  const wrong = Object.keys(given).find((pattern) => findPatternProblem(pattern) !== undefined);
+  return wrong === undefined ? undefined : `has ${JSON.stringify(wrong)}, which is not a valid regular expression`;
+}
+
+// What looks at the same value as the schema around it, and what looks at a part of it.
+const sameValueLists = ['anyOf', 'oneOf', 'allOf'];
+const sameValueMaps = ['dependentSchemas', 'dependencies'];
+const sameValueSingles = ['not', 'if', 'then', 'else'];
+const schemaLists = [...sameValueLists, 'prefixItems'];
+const schemaMaps = [...sameValueMaps, 'properties', 'patternProperties', '$defs', 'definitions'];
+const schemaSingles = [...sameValueSingles, 'items', 'additionalProperties', 'propertyNames', 'contains'];
+const counts = ['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties', 'minContains', 'maxContains'];
 const numbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 const forEach = (keywords: readonly string[], check: ValueCheck): readonly (readonly [string, ValueCheck])[] =>
   keywords.map((keyword) => [keyword, check] as const);
 
 const valueChecks: ReadonlyMap<string, ValueCheck> = new Map<string, ValueCheck>([
   ['type', typeNames],
+  ['const', () => undefined],
   ['enum', unless(isList, 'a list')],
-  ['required', unless((given) => isList(given) && given.every((name) => typeof name === 'string'), 'a list of names')],
-  ['additionalProperties', unless(isSchema, 'a schema')],
-  ['items', unless(isSchema, 'one schema for all items')],
+  ['required', unless(isNames, 'a list of names')],
+  ['multipleOf', unless((given) => typeof given === 'number' && given > 0, 'a number above 0')],
+  ...forEach(schemaSingles, unless(isSchema, 'a schema')),
+  ['items', unless(isSchema, 'one schema; for a list of them, use prefixItems')],
   ['uniqueItems', unless((given) => typeof given === 'boolean', 'true or false')],
   ['pattern', findPatternProblem],
   ['$ref', findRefProblem],
-  ...forEach(
-    schemaMaps,
-    unless((given) => isRecord(given) && Object.values(given).every(isSchema), 'an object of schemas'),
-  ),
+  ...forEach(schemaMaps, unless(isSchemaMap, 'an object of schemas')),
+  ['patternProperties', findPatternsProblem],
+  ['dependentRequired', unless((given) => isRecord(given) && Object.values(given).every(isNames), 'an object of lists of names')],
+  [
+    'dependencies',
+    unless(
+      (given) => isRecord(given) && Object.values(given).every((needed) => isNames(needed) || isSchema(needed)),
+      'an object of schemas and lists of names',
+    ),
+  ],
   ...forEach(
     schemaLists,
     unless((given) => isList(given) && given.length > 0 && given.every(isSchema), 'a list of schemas'),
@@ -76,9 +127,39 @@ const valueChecks: ReadonlyMap<string, ValueCheck> = new Map<string, ValueCheck>
   ),
 ]);
 
-function findKeywordProblem(keyword: string, given: Json, root: JsonObject): Problem {
-  if (unknownKeywords.has(keyword)) return 'is not supported';
-  return valueChecks.get(keyword)?.(given, root);
+const describingChecks: ReadonlyMap<string, ValueCheck> = new Map([
+  ...forEach(describingKeywords, () => undefined),
+  ...forEach(['title', 'description', 'format', '$comment'], unless(isText, 'text')),
+]);
+
+/** True for the name of a keyword, known or refused, and for a note that begins with x-. */
+export const isKeyword = (name: string): boolean =>
+  valueChecks.has(name) || describingChecks.has(name) || refusedKeywords.has(name) || name.startsWith('x-');
+
+const objectKeywords: ReadonlySet<string> = new Set([
+  ...['type', 'const', 'enum', '$ref', 'properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'],
+  ...['minProperties', 'maxProperties', 'dependentRequired', ...sameValueLists, ...sameValueMaps, ...sameValueSingles],
+]);
+
+/** True for a keyword that can say something about an object. */
+export const isObjectKeyword = (name: string): boolean => objectKeywords.has(name);
+
+/** Settings of findJsonSchemaProblem(). */
+export interface SchemaRules {
+  /** Passes over keywords that nobody knows, as the standard says. @default false: they are refused, as a mistake */
+  readonly ignoresUnknown?: boolean;
+}
+
+interface Look extends SchemaRules {
+  readonly root: JsonObject;
+}
+
+function findKeywordProblem(keyword: string, given: Json, { root, ignoresUnknown = false }: Look): Problem {
+  const inPlace = refusedKeywords.get(keyword);
+  if (inPlace !== undefined) return `is not supported: ${inPlace}`;
+  if (!ignoresUnknown && !isKeyword(keyword))
+    return 'is not a keyword of JSON Schema: fields go under "properties", and a note of your own begins with "x-"';
+  return (valueChecks.get(keyword) ?? describingChecks.get(keyword))?.(given, root);
 }
 
 interface Found {
@@ -91,19 +172,25 @@ function innerSchemas({ path, schema }: Found): readonly Found[] {
   if (!isRecord(schema)) return [];
   return Object.entries(schema).flatMap(([keyword, given]) => {
     const at = childPath(path, keyword);
-    if (keyword === 'items' || keyword === 'additionalProperties') return [{ path: at, schema: given }];
+    if (schemaSingles.includes(keyword)) return [{ path: at, schema: given }];
     const isInside = (isList(given) && schemaLists.includes(keyword)) || (isRecord(given) && schemaMaps.includes(keyword));
     if (!isInside) return [];
     return Object.entries(given).map(([key, inner]) => ({ path: childPath(at, isList(given) ? Number(key) : key), schema: inner }));
   });
 }
 
+const listValues = (given: Json | undefined): readonly Json[] => (isRecord(given) ? Object.values<Json>(given) : []);
+
 // The schemas that look at the same value as this one: a circle of them would never end.
 function sameValueSchemas(schema: Json | undefined, root: JsonObject): readonly Json[] {
   if (!isRecord(schema)) return [];
-  const { $ref: ref, anyOf, oneOf, allOf } = schema;
+  const { $ref: ref } = schema;
   const target = typeof ref === 'string' ? resolveRef(root, ref) : undefined;
-  return [...(target === undefined ? [] : [target]), ...[anyOf, oneOf, allOf].flatMap((list) => (isList(list) ? list : []))];
+  return [
+    ...sameValueLists.flatMap((keyword) => schema[keyword] ?? []),
+    ...sameValueMaps.flatMap((keyword) => listValues(schema[keyword])),
+    ...[target, ...sameValueSingles.map((keyword) => schema[keyword])].filter((inner) => inner !== undefined),
+  ];
 }
 
 function isCircular(start: Json, root: JsonObject): boolean {
@@ -118,20 +205,20 @@ function isCircular(start: Json, root: JsonObject): boolean {
   return false;
 }
 
-function findSchemaProblem({ path, schema }: Found, root: JsonObject): Problem {
+function findSchemaProblem({ path, schema }: Found, look: Look): Problem {
   if (!isRecord(schema)) return undefined;
   for (const [keyword, given] of Object.entries(schema)) {
-    const problem = findKeywordProblem(keyword, given, root);
-    if (problem !== undefined) return `${childPath(path, keyword)} ${problem}`;
+    const problem = findKeywordProblem(keyword, given, look);
+    if (problem !== undefined) return `${clipText(childPath(path, keyword), 200)} ${problem}`;
   }
-  return isCircular(schema, root) ? `${path === '' ? 'it' : path} refers to itself` : undefined;
+  return isCircular(schema, look.root) ? `${path === '' ? 'it' : path} refers to itself` : undefined;
 }
 
 /** Describes why a schema cannot be checked to the letter, with the place; undefined if it can. */
-export function findJsonSchemaProblem(root: JsonObject): string | undefined {
+export function findJsonSchemaProblem(root: JsonObject, rules: SchemaRules = {}): string | undefined {
   const waiting: Found[] = [{ path: '', schema: root }];
   for (let found = waiting.pop(); found !== undefined; found = waiting.pop()) {
-    const problem = findSchemaProblem(found, root);
+    const problem = findSchemaProblem(found, { root, ...rules });
     if (problem !== undefined) return problem;
     waiting.push(...innerSchemas(found));
   }

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../lib/index.ts';
-import type { FromJsonSchema, JsonSchemaInput } from './json-schema-input.ts';
+import type { FromJsonSchema, JsonSchemaInput, JsonSchemaObject } from './json-schema-input.ts';
 import type { StandardJsonSchema, StandardResult, StandardSchema } from './standard-schema.ts';
 
 /** Schema of a tool's arguments or result: of any library that implements Standard Schema, or a JSON Schema. */
-export type ToolInput = StandardSchema | JsonSchemaInput | JsonObject;
+export type ToolInput = StandardSchema | JsonSchemaInput | JsonSchemaObject;
 
 /** The type before a schema has parsed it. */
 export type BeforeParsing<Schema> = Schema extends StandardSchema<infer Input, unknown> ? Input : FromJsonSchema<Schema>;

@@ -1,5 +1,5 @@
-// Checks JSON values against the common part of JSON Schema (drafts 07 and 2020-12), which docs/tools.md lists. Keywords that only
-// describe (title, default, format …) and those that nobody knows are skipped; json-schema-problem.ts refuses the rest by name.
+// Checks JSON values against the part of JSON Schema (2020-12, and what draft 07 shares with it) that docs/tools.md lists. Keywords that
+// only describe (title, default, format …) are skipped; json-schema-problem.ts refuses the rest by name.
 // Does not: look at `format`, fill in defaults, or change the value.
 import type { Json, JsonObject } from '../lib/index.ts';
 import { childPath, isList, isRecord, jsonEquals, stableStringify } from '../lib/index.ts';
@@ -60,10 +60,16 @@ const countCharacters = (value: Json): number | undefined =>
   isText(value) ? value.length - (value.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0) : undefined;
 const readNumber = (value: Json): number | undefined => (typeof value === 'number' ? value : undefined);
 const countItems = (value: Json): number | undefined => (isList(value) ? value.length : undefined);
+const countFields = (value: Json): number | undefined => (isRecord(value) ? Object.keys(value).length : undefined);
 const isAtLeast = (size: number, least: number): boolean => size >= least;
 const isAtMost = (size: number, most: number): boolean => size <= most;
 const isAbove = (size: number, least: number): boolean => size > least;
 const isBelow = (size: number, most: number): boolean => size < most;
+// Most decimal fractions are not exact in binary: 0.3 / 0.1 is not quite 3.
+const isMultiple = (value: number, step: number): boolean => {
+  const times = value / step;
+  return Number.isFinite(times) && Math.abs(times - Math.round(times)) <= Math.abs(times) * 4 * Number.EPSILON;
+};
 
 function limit(
   measure: (value: Json) => number | undefined,
@@ -111,6 +117,9 @@ const rules: ReadonlyMap<string, Rule> = new Map(
     maxLength: limit(countCharacters, isAtMost, (most) => `have at most ${most} characters`),
     minItems: limit(countItems, isAtLeast, (least) => `have at least ${least} items`),
     maxItems: limit(countItems, isAtMost, (most) => `have at most ${most} items`),
+    multipleOf: limit(readNumber, isMultiple, (step) => `be a multiple of ${step}`),
+    minProperties: limit(countFields, isAtLeast, (least) => `have at least ${least} fields`),
+    maxProperties: limit(countFields, isAtMost, (most) => `have at most ${most} fields`),
     uniqueItems: (given, value) => (given === true && isList(value) ? findRepeated(value) : undefined),
   }),
 );
@@ -151,16 +160,35 @@ function reportClosest(results: readonly Issues[]): Issues {
   return [issue(`fits none of the ${results.length} allowed forms`), ...closest];
 }
 
+function findMissing(required: Json, value: JsonObject, message: string): Issues {
+  let issues = noIssues;
+  for (const key of toList(required)) {
+    if (isText(key) && !Object.hasOwn(value, key)) issues = join(issues, at(key, [issue(message)]));
+  }
+  return issues;
+}
+
+/** Checks what the presence of a field asks for: other fields, or a schema for the whole object. */
+const checkDependents: InnerCheck = (given, value, walk) => {
+  if (!isRecord(value) || !isRecord(given)) return noIssues;
+  return Object.entries(given).flatMap(([key, needed]) => {
+    if (!Object.hasOwn(value, key)) return noIssues;
+    return isList(needed) ? findMissing(needed, value, `is required beside ${key}`) : checkSchema(needed, value, walk);
+  });
+};
+
+/** Keys of an object that neither `properties` nor `patternProperties` speak of. */
+function listExtraKeys(value: JsonObject, { properties, patternProperties }: JsonObject): readonly string[] {
+  const named = isRecord(properties) ? properties : {};
+  const patterns = isRecord(patternProperties) ? Object.keys(patternProperties).map(toPattern) : [];
+  return Object.keys(value).filter((key) => !Object.hasOwn(named, key) && !patterns.some((pattern) => pattern.test(key)));
+}
+
+const readCount = (given: Json | undefined, otherwise: number): number => (typeof given === 'number' ? given : otherwise);
+
 const innerChecks: ReadonlyMap<string, InnerCheck> = new Map(
   Object.entries<InnerCheck>({
-    required: (given, value) => {
-      let issues = noIssues;
-      if (!isRecord(value)) return issues;
-      for (const key of toList(given)) {
-        if (isText(key) && !Object.hasOwn(value, key)) issues = join(issues, at(key, [issue('is required')]));
-      }
-      return issues;
-    },
+    required: (given, value) => (isRecord(value) ? findMissing(given, value, 'is required') : noIssues),
     properties: (given, value, walk) => {
       let issues = noIssues;
       if (!isRecord(value) || !isRecord(given)) return issues;
@@ -171,13 +199,51 @@ const innerChecks: ReadonlyMap<string, InnerCheck> = new Map(
     },
     additionalProperties: (given, value, walk) => {
       if (!isRecord(value)) return noIssues;
-      const named = isRecord(walk.schema['properties']) ? walk.schema['properties'] : {};
-      const extra = Object.keys(value).filter((key) => !Object.hasOwn(named, key));
+      const extra = listExtraKeys(value, walk.schema);
       if (given !== false) return extra.flatMap((key) => at(key, checkSchema(given, value[key] ?? null, walk)));
-      const allowed = clipText(Object.keys(named).join(', '), 200);
+      const { properties = {}, patternProperties = {} } = walk.schema;
+      const patterns = Object.keys(patternProperties ?? {}).map((pattern) => `/${pattern}/`);
+      const allowed = clipText([...Object.keys(properties ?? {}), ...patterns].join(', '), 200);
       return extra.flatMap((key) => at(key, [issue(`is not allowed (allowed: ${allowed === '' ? 'none' : allowed})`)]));
     },
-    items: (given, value, walk) => (isList(value) ? value.flatMap((item, index) => at(index, checkSchema(given, item, walk))) : noIssues),
+    patternProperties: (given, value, walk) => {
+      if (!isRecord(value) || !isRecord(given)) return noIssues;
+      return Object.entries(given).flatMap(([source, inner]) => {
+        const pattern = toPattern(source);
+        const keys = Object.keys(value).filter((key) => pattern.test(key));
+        return keys.flatMap((key) => at(key, checkSchema(inner, value[key] ?? null, walk)));
+      });
+    },
+    propertyNames: (given, value, walk) =>
+      (isRecord(value) ? Object.keys(value) : []).flatMap((key) =>
+        at(
+          key,
+          checkSchema(given, key, walk).map(({ message }) => issue(`its name ${message}`)),
+        ),
+      ),
+    dependentRequired: checkDependents,
+    dependentSchemas: checkDependents,
+    dependencies: checkDependents,
+    prefixItems: (given, value, walk) =>
+      isList(value) && isList(given)
+        ? given.slice(0, value.length).flatMap((inner, index) => at(index, checkSchema(inner, value[index] ?? null, walk)))
+        : noIssues,
+    items: (given, value, walk) => {
+      const { prefixItems } = walk.schema;
+      const start = isList(prefixItems) ? prefixItems.length : 0;
+      return isList(value)
+        ? value.flatMap((item, index) => (index < start ? noIssues : at(index, checkSchema(given, item, walk))))
+        : noIssues;
+    },
+    contains: (given, value, walk) => {
+      if (!isList(value)) return noIssues;
+      const count = value.filter((item) => isFit(checkSchema(given, item, walk))).length;
+      const [least, most] = [readCount(walk.schema['minContains'], 1), readCount(walk.schema['maxContains'], Infinity)];
+      if (count < least) return [issue(`must contain at least ${least} items of the form ${show(given)}, found ${count}`)];
+      return count > most ? [issue(`must contain at most ${most} items of the form ${show(given)}, found ${count}`)] : noIssues;
+    },
+    not: (given, value, walk) => (isFit(checkSchema(given, value, walk)) ? [issue(`must not be of the form ${show(given)}`)] : noIssues),
+    if: (given, value, walk) => checkSchema(walk.schema[isFit(checkSchema(given, value, walk)) ? 'then' : 'else'], value, walk),
     allOf: (given, value, walk) => checkEach(given, value, walk).flat(),
     anyOf: (given, value, walk) => {
       const results = checkEach(given, value, walk);
@@ -212,6 +278,9 @@ function checkKeyword(keyword: string, value: Json, walk: Walk & { readonly sche
 
 /** Returns what in a value does not fit the schema; nothing if it fits. The schema must have passed `findJsonSchemaProblem`. */
 export function validateJson(schema: JsonObject, value: Json): readonly SchemaIssue[] {
-  const issues = checkSchema(schema, value, { root: schema, budget: { left: mostSchemas } });
+  const budget = { left: mostSchemas };
+  const issues = checkSchema(schema, value, { root: schema, budget });
+  // What was left out may have been what a `not` or an `if` asked about.
+  if (budget.left < 0) return [{ path: '', message: 'is too involved to be checked' }];
   return issues.map(({ keys, message }) => ({ path: keys.reduce<string>(childPath, ''), message }));
 }

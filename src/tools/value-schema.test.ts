@@ -43,7 +43,7 @@ describe('toInputSchema', () => {
   });
 
   it('lets a given validate decide in place of our validator', async () => {
-    const input = { ...city, not: { required: ['town'] } };
+    const input = { ...city, unevaluatedProperties: false };
     const schema = toInputSchema('t', { input, validate: (value) => (value === 1 ? { value: 'one' } : { issues: [{ message: 'no' }] }) });
     expect(schema.json).toEqual(input);
     expect(await schema.parse(1)).toEqual({ ok: true, value: 'one' });
@@ -88,7 +88,10 @@ describe('toInputSchema', () => {
       { type: ['object', 'null'] },
       'its input schema must describe an object, not ["object","null"]. Models call tools with an object of arguments.',
     ],
-    [{ type: 'object', not: {} }, 'its input schema cannot be checked: not is not supported. Pass your own `validate`.'],
+    [
+      { type: 'object', nullable: true },
+      'its input schema cannot be checked: nullable is not supported: list "null" among the types. Pass your own `validate`.',
+    ],
     [
       { type: 'object', properties: new Map() },
       'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not an object with values that are not JSON.',
@@ -98,5 +101,21 @@ describe('toInputSchema', () => {
     [() => ({}), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not a function.'],
   ])('refuses what cannot work, and says what would: %#', (input, problem) => {
     expect(() => toInputSchema('t', { input })).toThrow(new InvalidToolError('t', problem));
+  });
+
+  it('refuses a validate or an inputJsonSchema that would not be looked at', () => {
+    const validate = (value: unknown) => ({ value });
+    expect(() => toInputSchema('t', { input: z.object({}), validate })).toThrow('which checks the arguments itself. Leave out validate.');
+    expect(() => toInputSchema('t', { input: city, inputJsonSchema: city })).toThrow('Pass the JSON Schema as input.');
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', {}],
+    ['a note', { description: 'No arguments.' }],
+    ['one of several forms', { anyOf: [{ required: ['a'] }, { required: ['b'] }] }],
+    ['a reference', { $ref: '#/$defs/a', $defs: { a: { required: ['a'] } } }],
+    ['JSON Schema that zod wrote, as a field', { type: 'object', properties: { city: z.toJSONSchema(z.string()) } }],
+  ])('takes a JSON Schema without a type if it has %s', (_name, input) => {
+    expect(toInputSchema('t', { input }).json).toMatchObject({ type: 'object' });
   });
 });

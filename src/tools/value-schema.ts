@@ -1,8 +1,11 @@
 // Reads what describes a value (a tool's arguments, its result, a final answer) into a schema that parses such values.
 import type { JsonObject } from '../lib/index.ts';
-import { describeValue, InvalidArgumentError, isPlainObject, isRecord, toCanonical } from '../lib/index.ts';
+import { describeValue, InvalidArgumentError, isPlainObject, isRecord, listSome, toCanonical } from '../lib/index.ts';
+import { clipText } from './clip-text.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
-import { findJsonSchemaProblem } from './json-schema-problem.ts';
+import type { SchemaRules } from './json-schema-problem.ts';
+import { findJsonSchemaProblem, isKeyword, isObjectKeyword } from './json-schema-problem.ts';
+import { findFieldsProblem } from './schema-fields.ts';
 import type { Parsed } from './schema-issue.ts';
 import type { StandardResult, StandardSchema } from './standard-schema.ts';
 import { fromStandardResult, hasJsonForm, isStandardSchema } from './standard-schema.ts';
@@ -28,7 +31,7 @@ export interface AnswerSchema extends ValueSchema {
 export type Validate = (value: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>>;
 
 /** Description of a tool's arguments. */
-export interface GivenInput {
+export interface GivenInput extends SchemaRules {
   readonly input: unknown;
   readonly inputJsonSchema?: unknown;
   readonly validate?: Validate | undefined;
@@ -66,14 +69,33 @@ function toJsonForm(schema: StandardSchema, { what, jsonForm, toError }: SchemaP
   throw toError(`${problem}: ${words}. Pass ${jsonForm}.`, failure);
 }
 
+function adviseProperties(fields: JsonObject): string {
+  const names = Object.keys(fields).filter((name) => isRecord(fields[name]));
+  const list = listSome(
+    names.map((name) => `${clipText(name, 60)}: …`),
+    3,
+  );
+  return `Write { type: 'object', properties: { ${list === '' ? '…' : list} } } if it describes fields.`;
+}
+
+// `{ items: { type: 'array' } }` is a JSON Schema, of lists; for arguments, which are an object, it says nothing.
+function assertObjectSchema(json: JsonObject, { what, toError }: SchemaPlace): void {
+  const isFields = Object.values(json).some(isRecord) && !Object.keys(json).some(isObjectKeyword);
+  if (isFields) throw toError(`${what} is an object without a keyword about objects, and checks nothing. ${adviseProperties(json)}`);
+}
+
 /** Copies a JSON Schema as plain data, without the note on its dialect. */
 function toJsonSchema(given: unknown, { what, toError }: SchemaPlace): JsonObject {
+  const problem = findFieldsProblem(given, what);
+  if (problem !== undefined) throw toError(problem);
   const canonical = isPlainObject(given) ? toCanonical(given) : undefined;
   if (canonical?.ok !== true || !isRecord(canonical.value)) {
     const found = canonical === undefined ? describeValue(given) : 'an object with values that are not JSON';
     throw toError(`${what} must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not ${found}.`);
   }
   const { $schema: _, ...json } = canonical.value;
+  if (Object.keys(json).length > 0 && !Object.keys(json).some(isKeyword))
+    throw toError(`${what} is an object without a keyword of JSON Schema, and checks nothing. ${adviseProperties(json)}`);
   return json;
 }
 
@@ -85,8 +107,8 @@ function parseWith(validate: Validate): ValueSchema['parse'] {
 }
 
 /** Parses by our own validator; refuses a schema that it would not check to the letter. */
-function parseBy(schema: JsonObject, { what, ifUncheckable, toError }: SchemaPlace): ValueSchema['parse'] {
-  const problem = findJsonSchemaProblem(schema);
+function parseBy(schema: JsonObject, { what, ifUncheckable, toError }: SchemaPlace, rules?: SchemaRules): ValueSchema['parse'] {
+  const problem = findJsonSchemaProblem(schema, rules);
   if (problem !== undefined) throw toError(`${what} schema cannot be checked: ${problem}. ${ifUncheckable}`);
   return (value) => {
     const canonical = toCanonical(value);
@@ -102,21 +124,30 @@ const validateBy =
     schema['~standard'].validate(value);
 
 /** Reads the description of a tool's arguments. */
-export function toInputSchema(toolName: string, { input, inputJsonSchema, validate }: GivenInput): InputSchema {
+export function toInputSchema(toolName: string, { input, inputJsonSchema, validate, ...rules }: GivenInput): InputSchema {
   const place: SchemaPlace = {
     what: 'its input',
     jsonForm: '`inputJsonSchema`',
     ifUncheckable: 'Pass your own `validate`.',
     toError: (problem, cause) => new InvalidToolError(toolName, problem, cause),
   };
-  const given = isStandardSchema(input) ? (inputJsonSchema ?? toJsonForm(input, place)) : input;
-  const json = { type: 'object', ...toJsonSchema(given, place) };
+  const isLibrarys = isStandardSchema(input);
+  if (isLibrarys && validate !== undefined)
+    throw place.toError('its input is a schema of a library, which checks the arguments itself. Leave out validate.');
+  if (!isLibrarys && inputJsonSchema !== undefined)
+    throw place.toError('inputJsonSchema describes an input schema of a library to the model. Pass the JSON Schema as input.');
+  const isDescribed = isLibrarys && inputJsonSchema !== undefined;
+  const given = isDescribed ? inputJsonSchema : isLibrarys ? toJsonForm(input, place) : input;
+  const givenPlace = isDescribed ? { ...place, what: 'its inputJsonSchema' } : place;
+  const givenJson = toJsonSchema(given, givenPlace);
+  if (rules.ignoresUnknown !== true) assertObjectSchema(givenJson, givenPlace);
+  const json = { type: 'object', ...givenJson };
   if (json.type !== 'object')
     throw place.toError(
       `its input schema must describe an object, not ${JSON.stringify(json.type)}. Models call tools with an object of arguments.`,
     );
-  const check = isStandardSchema(input) ? validateBy(input) : validate;
-  return { json, parse: check === undefined ? parseBy(json, place) : parseWith(check) };
+  const check = isLibrarys ? validateBy(input) : validate;
+  return { json, parse: check === undefined ? parseBy(json, place, rules) : parseWith(check) };
 }
 
 /** Reads the description of a tool's result; any JSON value may be one. */

@@ -1,9 +1,10 @@
 // A receiver on a real socket that is down, answers with errors, late or twice: it misses nothing, and gets nothing out of order.
+import dns from 'node:dns';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { verifyWebhook, webhook } from '../../src/entry/http.ts';
 import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
@@ -160,8 +161,8 @@ test.each(Object.entries(troubles))(
     const runtime = stage.start();
     const [receiver, control] = [await startReceiver(() => clock.now()), await startReceiver(() => clock.now())];
     const options = { timeoutMs: 10_000, maxDelayMs: 60_000 };
-    runtime.deliver('desk', webhook({ url: receiver.url, secret, clock }), options);
-    runtime.deliver('control', webhook({ url: control.url, secret, clock }), options);
+    runtime.deliver('desk', webhook({ url: receiver.url, secret, clock, allowAnyAddress: true }), options);
+    runtime.deliver('control', webhook({ url: control.url, secret, clock, allowAnyAddress: true }), options);
     let round = 0;
     const talkMore = async (): Promise<void> => talk(runtime, round++);
     await talkMore();
@@ -189,7 +190,7 @@ test('no secret is in a request, and none in a dead letter', async () => {
   const receiver = await startReceiver(() => clock.now());
   receiver.answerWith((_, response) => void response.writeHead(400).end());
   const key = 'sk-abcdefghijklmnopqrstuvwxyz012345';
-  runtime.deliver('desk', webhook({ url: receiver.url, secret, clock }), { maxAttempts: 1 });
+  runtime.deliver('desk', webhook({ url: receiver.url, secret, clock, allowAnyAddress: true }), { maxAttempts: 1 });
   await runtime.create({ id: 'a' }, { by: ann });
   await runtime.send('a', `say My key is ${key}`, { by: ann });
   await expect.poll(async () => (await runtime.deadLetters('desk')).length, { timeout: 10_000 }).toBeGreaterThan(0);
@@ -231,6 +232,7 @@ test('a body of the host’s own is sent as it is, and nothing if there is none'
       url: receiver.url,
       secret,
       clock,
+      allowAnyAddress: true,
       headers: { authorization: 'Bearer x' },
       toBody: ({ sessionId, events }) =>
         sessionId === 'quiet' ? undefined : { session_id: sessionId, envelopes: events.map(({ seq, type }) => ({ seq, event: type })) },
@@ -248,10 +250,53 @@ test('a body of the host’s own is sent as it is, and nothing if there is none'
 
 test.each([
   [{ url: 'ftp://x', secret }, 'webhook() needs an address that begins with http:// or https://'],
-  [{ url: 'https://user:pass@x', secret }, 'must not have a user name or a password'],
-  [{ url: 'https://x', secret: 'short' }, 'webhook() needs a secret of at least 32 bytes, not a shorter one.'],
+  [{ url: 'https://user:pass@office.example', secret }, 'must not have a user name or a password'],
+  [{ url: 'https://office.example', secret: 'short' }, 'webhook() needs a secret of at least 32 bytes, not a shorter one.'],
   [{ url: 'https://x', secret, retries: 3 }, 'retries'],
+  [{ url: 'http://127.0.0.1:8080/x', secret }, 'webhook(): http://127.0.0.1:8080 leads to this machine or its own network.'],
+  [{ url: 'http://2130706433/', secret }, 'webhook(): http://127.0.0.1 leads to this machine or its own network.'],
+  [{ url: 'http://169.254.169.254/latest/meta-data', secret }, 'If no tenant can set the url, pass allowAnyAddress: true.'],
+  [{ url: 'http://[::ffff:10.0.0.1]', secret }, 'leads to this machine or its own network'],
+  [{ url: 'http://localhost:8080', secret, fetch: globalThis.fetch }, 'leads to this machine or its own network'],
+  [{ url: 'http://office.example:25', secret }, 'has port 25, which belongs to another protocol'],
   [undefined, 'webhook() needs { url, secret }'],
 ])('refuses %j', (options, message) => {
   expect(() => webhook(options as never)).toThrow(message);
 });
+
+/** Makes names lead to addresses, as a tenant's own name server would. */
+function answerLookups(...answers: readonly (readonly string[])[]) {
+  const left = [...answers];
+  const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((_name: string, _options: unknown, callback: LookupCallback) => {
+    const addresses = left.length > 1 ? left.shift() : left[0];
+    callback(
+      null,
+      (addresses ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+  }) as never);
+  onTestFinished(() => lookup.mockRestore());
+  return lookup;
+}
+
+type LookupCallback = (error: null, addresses: readonly { readonly address: string; readonly family: number }[]) => void;
+
+test.each([[['127.0.0.1']], [['::1']], [['1.1.1.1', '127.0.0.1']], [['::ffff:127.0.0.1']]])(
+  'sends nothing to a name that leads to %j (K4)',
+  async (addresses) => {
+    const receiver = await startReceiver(() => 0);
+    const stage = stageOn(createMemoryPlace());
+    const problems: unknown[] = [];
+    const runtime = stage.start({ onProblem: (error) => problems.push(error) });
+    const lookup = answerLookups(addresses);
+    const url = receiver.url.replace('127.0.0.1', 'office.example');
+    runtime.deliver('desk', webhook({ url, secret }), { maxAttempts: 1 });
+    await runtime.create({ id: 'a' }, { by: ann });
+    await runtime.send('a', 'say Hello.', { by: ann });
+    await expect.poll(async () => (await runtime.deadLetters('desk')).length, { timeout: 10_000 }).toBeGreaterThan(0);
+    const [letter] = await runtime.deadLetters('desk');
+    expect(letter?.error).toContain('could not be reached: its name leads to a private address.');
+    expect(lookup).toHaveBeenCalled();
+    expect(receiver.requests).toEqual([]);
+    await runtime.drain();
+  },
+);

@@ -1,8 +1,6 @@
 // The app that a server of the protocol knows, and how requests to it are signed.
 // P1. The secret signs, and is never sent or shown.
-import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
-import { toHmac } from './hmac.ts';
-import { md5 } from './md5.ts';
+import { describeValue, hmacSha256, InvalidArgumentError, md5 } from '../../lib/index.ts';
 
 /** Key and secret of an app, as the server has them. */
 export interface PusherKeys {
@@ -17,8 +15,6 @@ export interface PusherApp extends PusherKeys {
   readonly url: string;
 }
 
-const encoder = new TextEncoder();
-
 /** A request to sign. */
 interface SignedRequest extends PusherKeys {
   readonly path: string;
@@ -30,13 +26,8 @@ interface SignedRequest extends PusherKeys {
 /** Returns the path of a POST request with its signature. */
 export function toSignedPath({ key, secret, path, body, at }: SignedRequest): string {
   // Sorted by name, as the protocol wants it.
-  const query = [
-    `auth_key=${key}`,
-    `auth_timestamp=${Math.floor(at / 1000)}`,
-    'auth_version=1.0',
-    `body_md5=${md5(encoder.encode(body))}`,
-  ].join('&');
-  return `${path}?${query}&auth_signature=${toHmac(secret, `POST\n${path}\n${query}`)}`;
+  const query = [`auth_key=${key}`, `auth_timestamp=${Math.floor(at / 1000)}`, 'auth_version=1.0', `body_md5=${md5(body)}`].join('&');
+  return `${path}?${query}&auth_signature=${hmacSha256(secret, `POST\n${path}\n${query}`)}`;
 }
 
 /** Checks key and secret. */

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../lib/index.ts';
-import { checkKeys } from '../../lib/index.ts';
+import { checkKeys, hmacSha256 } from '../../lib/index.ts';
 import { fromChannelName } from './channel-name.ts';
-import { toHmac } from './hmac.ts';
 import type { PusherKeys } from './pusher-app.ts';
 import { parseKeys } from './pusher-app.ts';
 
@@ -19,6 +18,6 @@ export function createPusherChannels(keys: PusherKeys): PusherChannels {
   const { key, secret } = parseKeys(keys, 'createPusherChannels()');
   return {
     findSession: fromChannelName,
-    sign: ({ socketId, channel }) => Promise.resolve({ auth: `${key}:${toHmac(secret, `${socketId}:${channel}`)}` }),
+    sign: ({ socketId, channel }) => Promise.resolve({ auth: `${key}:${hmacSha256(secret, `${socketId}:${channel}`)}` }),
   };
 }

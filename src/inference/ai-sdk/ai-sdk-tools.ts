@@ -41,7 +41,9 @@ function readSchema(name: string, given: unknown): ReadSchema {
   if (isRecord(jsonSchema) && isFunction(jsonSchema['then'])) {
     throw new InvalidToolError(name, 'its JSON Schema is a promise. Await it and pass the schema.');
   }
-  return { input: jsonSchema, ...(isFunction(validate) && { validate: validator(validate) }) };
+  // What zod wrote checks by itself.
+  const isStandard = isRecord(jsonSchema) && '~standard' in jsonSchema;
+  return { input: jsonSchema, ...(!isStandard && isFunction(validate) && { validate: validator(validate) }) };
 }
 
 async function* yieldAll(values: AsyncIterable<unknown>): AsyncGenerator<unknown, undefined> {
@@ -86,7 +88,7 @@ function readDescription(fields: Fields): string {
   return typeof text === 'string' ? text : getText(fields, 'title');
 }
 
-const maker = { maker: 'aiSdkTools()' };
+const maker = { maker: 'aiSdkTools()', ignoresUnknown: true };
 
 function describeOwnTool(name: string, tool: Fields): DescribedTool<never> {
   const { input, validate } = readSchema(name, tool['inputSchema']);

@@ -4,12 +4,16 @@
 // K1. Only an answer with a status from 200 to 299 accepts. Redirects are not followed: the signature is for this address alone.
 // K2. The request says the same at each attempt, apart from the time that it was signed at and the number of the attempt.
 // K3. An error names only the origin of the address: with many services, whoever knows the path may send.
+// K4. Unless the host allows more, requests go to public addresses only, whoever gave the url: addresses and well-known names are checked
+//     when the webhook is made; on Node, what a name leads to is checked when a request connects.
 import type { Clock } from '../../../lib/index.ts';
 import { checkKeys, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../../lib/index.ts';
 import type { EventDelivery, SendEvents } from '../../../sessions/index.ts';
 import type { BroadcastOptions } from '../../index.ts';
 import { createEnvelopeMapper } from '../../index.ts';
 import { WebhookFailedError } from '../errors/webhook-failed-error.ts';
+import { createCheckedFetch } from './checked-fetch.ts';
+import { isPublicAddress, mayBePublic } from './public-address.ts';
 import { parseSecrets, signWebhook } from './webhook-signature.ts';
 
 /** Options of webhook(). */
@@ -24,7 +28,12 @@ export interface WebhookOptions {
   readonly envelopes?: BroadcastOptions;
   /** Returns the body as JSON data; undefined sends nothing. @default the events as envelopes */
   readonly toBody?: (delivery: EventDelivery) => unknown;
-  /** @default globalThis.fetch */
+  /**
+   * Lets requests go to private addresses (this machine, its network, link-local) and to any port. Only for a `url` that no tenant can set.
+   * @default false: public addresses, on port 80, 443, or one from 1024 on
+   */
+  readonly allowAnyAddress?: boolean;
+  /** Sends the requests. One of your own has to check what names lead to by itself. @default a fetch that checks it, on Node; else globalThis.fetch */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Clock of the signature. @default the machine's clock */
   readonly clock?: Clock;
@@ -38,6 +47,13 @@ function parseUrl(given: unknown): URL {
   if (url.username !== '' || url.password !== '')
     throw new InvalidArgumentError('webhook(): the url must not have a user name or a password. Pass them in headers.');
   return url;
+}
+
+/** Describes why a tenant must not have this url; undefined if it may. */
+function findAddressProblem(url: URL): string | undefined {
+  const port = Number(url.port);
+  if (!mayBePublic(url)) return 'leads to this machine or its own network';
+  return port === 0 || port === 80 || port === 443 || port >= 1024 ? undefined : `has port ${port}, which belongs to another protocol`;
 }
 
 /** Returns the body that receivers get unless the host makes one; undefined if the preset leaves out all of the events. */
@@ -68,10 +84,15 @@ const describe = (error: unknown): string => {
 export function webhook(options: WebhookOptions): SendEvents {
   const given: unknown = options;
   if (!isRecord(given)) throw new InvalidArgumentError(`webhook() needs { url, secret }, not ${describeValue(given)}.`);
-  checkKeys('webhook()', given, ['url', 'secret', 'headers', 'envelopes', 'toBody', 'fetch', 'clock']);
+  checkKeys('webhook()', given, ['url', 'secret', 'headers', 'envelopes', 'toBody', 'allowAnyAddress', 'fetch', 'clock']);
   const url = parseUrl(options.url);
+  const { headers = {}, clock = systemClock, toBody = createBodies(options.envelopes), allowAnyAddress = false } = options;
+  const problem = allowAnyAddress ? undefined : findAddressProblem(url);
+  if (problem !== undefined)
+    throw new InvalidArgumentError(`webhook(): ${url.origin} ${problem}. If no tenant can set the url, pass allowAnyAddress: true.`);
   const secrets = parseSecrets(options.secret, 'webhook()');
-  const { headers = {}, clock = systemClock, toBody = createBodies(options.envelopes), fetch = globalThis.fetch } = options;
+  const checkedFetch = allowAnyAddress || options.fetch !== undefined ? undefined : createCheckedFetch(isPublicAddress);
+  const fetch = options.fetch ?? checkedFetch ?? globalThis.fetch;
 
   async function post(init: RequestInit): Promise<Response> {
     try {

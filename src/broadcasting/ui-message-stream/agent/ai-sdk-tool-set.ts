@@ -3,7 +3,6 @@ import type { FlexibleSchema, Tool as AiTool, ToolSet as AiToolSet } from 'ai';
 import type { Agent } from '../../../agent/index.ts';
 import type { Json, Jsonify } from '../../../lib/index.ts';
 import type { ClientTool, FunctionTool, NestedTool, Tool, Tools } from '../../../tools/index.ts';
-import type { FollowedRun } from './followed-run.ts';
 import { runApprovedCall } from './run-approved-call.ts';
 
 // A tool typed as plain `Tool` does not say what it takes, and one that always throws has no result.
@@ -39,18 +38,18 @@ function toSchema({ input: { json } }: FunctionTool | NestedTool | ClientTool): 
 export interface ToolServices {
   readonly agent: Agent;
   readonly context: unknown;
-  /** Absent for tools that are only looked at. */
-  readonly run?: FollowedRun;
+  /** Finds the end of a call of the run. Absent for tools that are only looked at. */
+  readonly findCall?: (id: string) => Promise<Json> | undefined;
 }
 
-function toAiTool(tool: Exclude<Tool, { readonly type: 'provider' }>, { agent, context, run }: ToolServices): AiTool<Json, Json> {
+function toAiTool(tool: Exclude<Tool, { readonly type: 'provider' }>, { agent, context, findCall }: ToolServices): AiTool<Json, Json> {
   const described = { description: tool.description, inputSchema: toSchema(tool) };
   // The page runs it, and its answer comes with the next request.
   if (tool.type === 'client') return { ...described, outputSchema: toSchema(tool) };
   return {
     ...described,
     execute: (args: Json, { toolCallId: id, abortSignal: signal }) =>
-      run?.findCall(id) ?? runApprovedCall(agent, { id, name: tool.name, args }, { context, signal }),
+      findCall?.(id) ?? runApprovedCall(agent, { id, name: tool.name, args }, { context, signal }),
   };
 }
 

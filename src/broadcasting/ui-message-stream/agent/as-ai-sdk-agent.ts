@@ -4,7 +4,7 @@
 import type { Agent as AiAgent, ToolLoopAgent, ToolSet as AiToolSet } from 'ai';
 import type { Agent } from '../../../agent/index.ts';
 import type { ProblemReporter } from '../../../events/index.ts';
-import { checkKeys, createSecret } from '../../../lib/index.ts';
+import { checkKeys, createSecret, InvalidArgumentError } from '../../../lib/index.ts';
 import type { Tools } from '../../../tools/index.ts';
 import { createReporter } from '../../http/index.ts';
 import type { AiSdkToolSet } from './ai-sdk-tool-set.ts';
@@ -29,6 +29,23 @@ type OptionArgs<Context> = unknown extends Context
   ? readonly [options?: AiSdkAgentOptions<Context>]
   : readonly [options: AiSdkAgentOptions<Context> & { readonly context: Context }];
 
+// The loop of an older `ai` cannot ask a run, nor sign a request for approval.
+function toLoopError(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'AI_UnsupportedModelVersionError') return error;
+  return new InvalidArgumentError(
+    'asAiSdkAgent() needs ai 7: the installed version cannot call it. Upgrade ai, or use toUIMessageStream(), which works with ai 6.',
+    error,
+  );
+}
+
+async function callLoop<Result>(call: () => Promise<Result>): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    throw toLoopError(error);
+  }
+}
+
 function createAiSdkAgent(agent: Agent, options: AiSdkAgentOptions): AiAgent<never, AiToolSet> {
   checkKeys('asAiSdkAgent()', options, ['context', 'approvalSecret', 'onProblem']);
   const { context, approvalSecret = createSecret() } = options;
@@ -40,7 +57,7 @@ function createAiSdkAgent(agent: Agent, options: AiSdkAgentOptions): AiAgent<nev
     return new Loop<never, AiToolSet>({
       id: agent.id,
       model: createRunLanguageModel(agent.id, run),
-      tools: createAiSdkTools({ agent, context, run }),
+      tools: createAiSdkTools({ agent, context, findCall: (id) => run.findCall(id) }),
       // The run decides when it is over.
       stopWhen: () => false,
       toolApproval: ({ toolCall }) => (run.isWaiting(toolCall.toolCallId) ? 'user-approval' : 'not-applicable'),
@@ -53,13 +70,13 @@ function createAiSdkAgent(agent: Agent, options: AiSdkAgentOptions): AiAgent<nev
     version: 'agent-v1',
     id: agent.id,
     tools: createAiSdkTools({ agent, context }),
-    generate: async (call) => (await createLoop()).generate(call),
+    generate: (call) => callLoop(async () => (await createLoop()).generate(call)),
     // What `generate` throws, its caller gets; of a stream, a page sees less.
-    stream: async (call) => (await createLoop(({ error }) => report(error, `agent "${agent.id}"`))).stream(call),
+    stream: (call) => callLoop(async () => (await createLoop(({ error }) => report(error, `agent "${agent.id}"`))).stream(call)),
   };
 }
 
-/** Makes an agent one of the AI SDK: for `createAgentUIStreamResponse` and whatever else takes a `ToolLoopAgent`. */
+/** Makes an agent one of the AI SDK: for `createAgentUIStreamResponse` and whatever else takes a `ToolLoopAgent`. Needs `ai` 7. */
 export function asAiSdkAgent<Given extends Tools, Output, Context>(
   agent: Agent<Given, Output, Context>,
   ...[options = {}]: OptionArgs<Context>
