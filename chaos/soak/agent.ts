@@ -26,7 +26,10 @@ function answer({ messages }: ModelRequest): ModelOutcome {
   const last = messages.at(-1);
   const isAsked = last?.isUser() === true && last.text.startsWith('Pay');
   if (!isAsked)
-    return { ok: true, response: { parts: [{ type: 'text', text: `All done. ${'It is paid. '.repeat(20)}` }], usage, finishReason: 'stop' } };
+    return {
+      ok: true,
+      response: { parts: [{ type: 'text', text: `All done. ${'It is paid. '.repeat(20)}` }], usage, finishReason: 'stop' },
+    };
   const order = last.text.split(' ').at(-1) ?? '';
   const calls = [look, pay].map(({ name }) => ({
     type: 'tool-call' as const,

@@ -12,9 +12,10 @@ const by = { id: 'ann', kind: 'user' };
 const approver = { id: 'bob', kind: 'user' };
 
 async function readAll(items: AsyncIterable<unknown>, signal: AbortSignal): Promise<number> {
+  const iterator = items[Symbol.asyncIterator]();
   let count = 0;
   try {
-    for await (const _ of items) count += 1;
+    while ((await iterator.next()).done !== true) count += 1;
   } catch (error) {
     // A reader leaves by its signal; one of a deleted session is told so.
     if (!signal.aborted) throw error;
