@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { newPath, sqlitePlace } from './stage.ts';
-import { deletions, leaveTraces, traces } from './traces.ts';
+import { Message } from '../../src/entry/index.ts';
+import { ann, newPath, sqlitePlace, stageOn } from './stage.ts';
+import { deletions, leaveTraces, secret, traces } from './traces.ts';
 
 /** Names the files of a folder that have any of the words in them. */
 function findFiles(folder: string, words: readonly string[]): readonly string[] {
@@ -24,4 +25,27 @@ describe('everything of a person is gone from the files', () => {
     await left.settle();
     expect(findFiles(dirname(path), traces)).toStrictEqual([]);
   });
+});
+
+test('everything of an erased message is gone from the files: its metadata, the name of its author, what is attached', async () => {
+  const path = newPath();
+  const { start } = stageOn(sqlitePlace(path));
+  const runtime = start();
+  await runtime.create({ id: 's' }, { by: ann });
+  const parts = [
+    { type: 'text', text: 'look 1; say Done.', providerMetadata: { provider: { secret } } },
+    { type: 'file', data: Buffer.from(secret).toString('base64'), mediaType: 'image/png', filename: `${secret}.png` },
+  ] as const;
+  const metadata = { address: secret, purpose: secret, [secret]: 1 };
+  const message = Message.user(parts, { id: 'm', name: secret, metadata, providerOptions: { provider: { secret } } });
+  await runtime.send('s', message, { by: ann });
+  const words = [secret, Buffer.from(secret).toString('base64')];
+  expect(findFiles(dirname(path), words)).not.toStrictEqual([]);
+  await runtime.eraseMessage('s', 'm', { by: ann });
+  expect(findFiles(dirname(path), words)).toStrictEqual([]);
+  await runtime.drain();
+  const next = start();
+  expect((await next.get('s')).state.messages.at(0)?.toJSON()).toStrictEqual({ id: 'm', role: 'user', content: '[erased]' });
+  expect(await next.send('s', 'say More.', { by: ann })).toMatchObject({ status: 'completed', text: 'More.' });
+  await next.drain();
 });
