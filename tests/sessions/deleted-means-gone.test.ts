@@ -27,6 +27,31 @@ describe('everything of a person is gone from the files', () => {
   });
 });
 
+test('a dead letter that an earlier build has kept goes with its session', async () => {
+  const path = newPath();
+  const place = sqlitePlace(path);
+  const { start } = stageOn(place);
+  const runtime = start();
+  await runtime.create({ id: secret }, { by: ann });
+  const letter = { id: 'l', name: 'desk', sessionId: secret, afterSeq: 0, lastSeq: 1, attempts: 3, error: `no ${secret}`, at: 1 };
+  const [name, body] = ['delivery/desk/dead/l', JSON.stringify(letter)];
+  const store = place.open();
+  await store.writeNote({ name, version: 0, body });
+  runtime.deliver('desk', () => undefined);
+  await expect.poll(async () => (await store.readNote(name))?.sessionId).toBe(secret);
+  expect(await runtime.deadLetters('desk')).toMatchObject([letter]);
+  await runtime.delete(secret, { by: ann });
+  expect(await runtime.deadLetters('desk')).toStrictEqual([]);
+  expect(findFiles(dirname(path), [secret])).toStrictEqual([]);
+  // One whose session was deleted by that build.
+  await store.writeNote({ name, version: 0, body });
+  await runtime.drain();
+  const next = start();
+  next.deliver('desk', () => undefined);
+  await expect.poll(async () => store.readNote(name)).toBe(undefined);
+  await next.drain();
+});
+
 test('everything of an erased message is gone from the files: its metadata, the name of its author, what is attached', async () => {
   const path = newPath();
   const { start } = stageOn(sqlitePlace(path));

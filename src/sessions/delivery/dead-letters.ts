@@ -60,6 +60,23 @@ export async function listLetters(
   return (await store.listNotes({ prefix: toLetterNote(name, ''), limit, ...place })).map(({ body }) => readLetter(body));
 }
 
+/** Ties letters that an earlier build has kept to their sessions, so that they go with them. Those of deleted sessions are removed. */
+export async function tieLetters(store: StoreNotes, name: string): Promise<void> {
+  const prefix = toLetterNote(name, '');
+  let after = prefix;
+  for (;;) {
+    const notes = await store.listNotes({ prefix, after, limit: 100 });
+    for (const note of notes) {
+      if (note.sessionId !== undefined) continue;
+      const isKept = await putLetter(store, readLetter(note.body));
+      if (!isKept) await removeNote(store, note.name);
+    }
+    const last = notes.at(-1);
+    if (last === undefined) return;
+    after = last.name;
+  }
+}
+
 /** Asks the process that delivers under the name to send a letter again. */
 export async function askForRetry(store: StoreNotes, name: string, id: string): Promise<void> {
   const letter = await store.readNote(toLetterNote(name, id));

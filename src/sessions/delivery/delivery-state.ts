@@ -64,12 +64,12 @@ export function readState(text: string): DeliveryState {
   const data = readObject(JSON.parse(text), 'delivery');
   const [cursor, holder] = [data.optionalString('cursor'), data.optionalObject('holder')];
   // Earlier builds kept them here.
-  const behind = data.optionalArray('behind', readBehind) ?? [];
+  const behind = data.array('behind', readBehind);
   return { behind, ...(cursor !== undefined && { cursor }), ...(holder !== undefined && { holder: readHolder(holder) }) };
 }
 
-/** Writes everything but the sessions that are behind. */
-export const writeState = ({ behind: _, ...state }: DeliveryState): string => JSON.stringify(state);
+/** Writes everything but the sessions that are behind. Earlier builds want the list of them, even if it is empty. */
+export const writeState = (state: DeliveryState): string => JSON.stringify({ ...state, behind: [] });
 
 export const findBehind = ({ behind }: Pick<DeliveryState, 'behind'>, sessionId: string): BehindSession | undefined =>
   behind.find((each) => each.sessionId === sessionId);

@@ -11,7 +11,7 @@ import type { Clock } from '../../lib/index.ts';
 import { SteplineError } from '../../lib/index.ts';
 import type { EventFilter, FedCommit, FeedReader } from '../feed/feed-reader.ts';
 import type { FeedQuery, StoreNotes } from '../store/session-store.ts';
-import { listRetries, putLetter, settleRetry } from './dead-letters.ts';
+import { listRetries, putLetter, settleRetry, tieLetters } from './dead-letters.ts';
 import type { DeadLetter, DeliverOptions, SendEvents } from './delivery.ts';
 import { beatMs, DeliveryLease } from './delivery-lease.ts';
 import type { BehindSession, DeliveryState } from './delivery-state.ts';
@@ -126,6 +126,7 @@ export class DeliveryWorker {
     const unfollow = this.#services.follow(() => this.poke());
     const stopBeating = this.#startBeating();
     try {
+      await tieLetters(this.#services.store, this.name);
       await this.#begin();
       while (!this.#hasEnded()) {
         this.#hasNews = false;

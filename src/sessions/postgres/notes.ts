@@ -4,7 +4,15 @@
 // N2. A note about a session and the deletion of that session exclude each other, as mails do.
 import { InvalidArgumentError } from '../../lib/index.ts';
 import type { NoteQuery, NoteWrite, StoredNote, StoredRow } from '../index.ts';
-import { checkNote, getNoteTable, parseNoteQuery, readNoteRow, SessionDeletedError, StoreUnavailableError, toNoteValues } from '../index.ts';
+import {
+  checkNote,
+  getNoteTable,
+  parseNoteQuery,
+  readNoteRow,
+  SessionDeletedError,
+  StoreUnavailableError,
+  toNoteValues,
+} from '../index.ts';
 import { isStorable } from './check-texts.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow, readRows } from './connection.ts';
@@ -22,7 +30,8 @@ const selectNotes = (schema: string, where: string): string =>
     UNION ALL SELECT ${listColumns('notes')}, session_id FROM ${inSchema(schema, 'session_notes')} WHERE ${where}`;
 
 export async function readNote(query: Query, schema: string, name: string): Promise<StoredNote | undefined> {
-  const rows = selectNotes(schema, 'name = $1');
+  // Those about sessions first: a note that an earlier build has written since is older.
+  const rows = `${selectNotes(schema, 'name = $1')} ORDER BY session_id NULLS LAST LIMIT 1`;
   const row = readRow(
     (await queryJson(query, `SELECT json_build_object('note', (SELECT row_to_json(n) FROM (${rows}) n))::text AS found`, [name]))['note'],
   );
@@ -47,20 +56,25 @@ async function assertNotDeleted(query: Query, schema: string, sessionId: string)
   if (deletedAt !== undefined) throw new SessionDeletedError(sessionId, deletedAt);
 }
 
-/** Adds or replaces a note. Returns false if its version is another. */
-async function putNote(query: Query, schema: string, note: StoredNote & NoteWrite): Promise<boolean> {
+/** Adds a note. Returns false if there is one of its name. */
+async function insertNote(query: Query, schema: string, note: StoredNote): Promise<boolean> {
+  const table = getNoteTable(note);
+  const values = withChecksum(table, toNoteValues({ ...note, version: note.version + 1 }));
+  const places = values.map((_, index) => `$${index + 1}`).join(', ');
+  const text = `INSERT INTO ${inSchema(schema, table)} (${listColumns(table)}) VALUES (${places}) ON CONFLICT DO NOTHING RETURNING 1`;
+  return (await query(text, [...values])).length === 1;
+}
+
+/** Adds or replaces a note in its table. Returns false if its version is another. */
+async function putNote(query: Query, schema: string, note: StoredNote): Promise<boolean> {
   const { version } = note;
-  const name = getNoteTable(note);
-  const table = inSchema(schema, name);
-  const values = withChecksum(name, toNoteValues({ ...note, version: version + 1 }));
-  const columns = listColumns(name).split(', ');
-  const places = columns.map((_, index) => `$${index + 1}`);
+  if (version === 0) return insertNote(query, schema, note);
+  const table = getNoteTable(note);
+  const values = withChecksum(table, toNoteValues({ ...note, version: version + 1 }));
+  const columns = listColumns(table).split(', ');
   const set = columns.map((column, index) => `${column} = $${index + 1}`).join(', ');
-  const text =
-    version === 0
-      ? `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING RETURNING 1`
-      : `UPDATE ${table} SET ${set} WHERE name = $1 AND version = $${columns.length + 1} RETURNING 1`;
-  return (await query(text, version === 0 ? [...values] : [...values, version])).length === 1;
+  const text = `UPDATE ${inSchema(schema, table)} SET ${set} WHERE name = $1 AND version = $${columns.length + 1} RETURNING 1`;
+  return (await query(text, [...values, version])).length === 1;
 }
 
 async function dropNote(query: Query, schema: string, { name, version }: NoteWrite): Promise<boolean> {
@@ -68,6 +82,19 @@ async function dropNote(query: Query, schema: string, { name, version }: NoteWri
     `DELETE FROM ${inSchema(schema, table)} WHERE name = $1 AND version = $2 RETURNING 1`;
   const text = `WITH one AS (${drop('notes')}), other AS (${drop('session_notes')}) SELECT 1 FROM one UNION ALL SELECT 1 FROM other`;
   return (await query(text, [name, version])).length === 1;
+}
+
+/** Adds or replaces a note about a session, inside a transaction. One of an earlier build did not say so, and is moved. */
+async function putSessionNote(query: Query, schema: string, note: StoredNote): Promise<boolean> {
+  const { name, version } = note;
+  const others = inSchema(schema, 'notes');
+  if (version === 0) {
+    const isTaken = (await query(`SELECT 1 FROM ${others} WHERE name = $1`, [name])).length > 0;
+    return !isTaken && putNote(query, schema, note);
+  }
+  if (await putNote(query, schema, note)) return true;
+  const isMoved = (await query(`DELETE FROM ${others} WHERE name = $1 AND version = $2 RETURNING 1`, [name, version])).length === 1;
+  return isMoved && insertNote(query, schema, note);
 }
 
 /** Writes a note. Returns false if its version is another. */
@@ -80,7 +107,7 @@ export async function writeNote(query: Query, { schema, sql }: MailPlace, note: 
   if (sessionId === undefined) return putNote(query, schema, { ...note, body });
   await query(`${sql.begin}; ${lockSessions(schema, [sessionId], true)}`);
   await assertNotDeleted(query, schema, sessionId);
-  const isWritten = await putNote(query, schema, { ...note, body });
+  const isWritten = await putSessionNote(query, schema, { ...note, body });
   await query('COMMIT');
   return isWritten;
 }

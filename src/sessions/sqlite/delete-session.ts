@@ -37,5 +37,8 @@ export function deleteSession(db: Connection, sessionId: string, at: number): vo
   db.run(sql.dropSessionNotes, sessionId);
   const [num] = numbers;
   if (findDeletion(db, sessionId) !== undefined) return;
-  db.run(sql.addTombstone, ...withChecksum('tombstones', toTombstoneValues({ id: checks.toTombstoneId(sessionId), at, ...(num !== undefined && { num }) })));
+  db.run(
+    sql.addTombstone,
+    ...withChecksum('tombstones', toTombstoneValues({ id: checks.toTombstoneId(sessionId), at, ...(num !== undefined && { num }) })),
+  );
 }

@@ -1,10 +1,18 @@
 // Notes in their table.
 import type { NoteQuery, NoteWrite, StoredNote, StoredRow } from '../index.ts';
-import { checkNote, getNoteTable, parseNoteQuery, readNoteRow, SessionDeletedError, StoreUnavailableError, toNoteValues } from '../index.ts';
+import {
+  checkNote,
+  getNoteTable,
+  parseNoteQuery,
+  readNoteRow,
+  SessionDeletedError,
+  StoreUnavailableError,
+  toNoteValues,
+} from '../index.ts';
 import type { Connection } from './connection.ts';
 import { findDeletion } from './read-session.ts';
 import { sql } from './sql.ts';
-import { isIntact, withChecksum } from './tables.ts';
+import { insertInto, isIntact, withChecksum } from './tables.ts';
 
 // A damaged session makes it a row of the other table, with another checksum.
 const isIntactNote = (row: StoredRow): boolean => isIntact(row['session_id'] === null ? 'notes' : 'session_notes', row);
@@ -19,20 +27,23 @@ export function readNote(db: Connection, name: string): StoredNote | undefined {
 /** Lists notes by their names, without damaged ones. */
 export function listNotes(db: Connection, query: NoteQuery): readonly StoredNote[] {
   const { prefix, after, limit } = parseNoteQuery(query);
-  return db
-    .all(sql.notes, prefix, after, limit)
-    .filter(isIntactNote)
-    .map(readNoteRow);
+  return db.all(sql.notes, prefix, after, limit).filter(isIntactNote).map(readNoteRow);
+}
+
+function assertNotDeleted(db: Connection, sessionId: string): void {
+  const deletedAt = findDeletion(db, sessionId);
+  if (deletedAt !== undefined) throw new SessionDeletedError(sessionId, deletedAt);
 }
 
 /** Writes a note inside a transaction. Returns false if its version is another. */
 export function writeNote(db: Connection, note: NoteWrite): boolean {
   checkNote(note);
   const { name, version, body, sessionId } = note;
-  if (body === undefined) return db.run(sql.dropNote, name, version) + db.run(sql.dropSessionNote, name, version) === 1;
-  const deletedAt = sessionId === undefined ? undefined : findDeletion(db, sessionId);
-  if (sessionId !== undefined && deletedAt !== undefined) throw new SessionDeletedError(sessionId, deletedAt);
-  const values = withChecksum(getNoteTable(note), toNoteValues({ ...note, version: version + 1, body }));
-  const [add, set] = sessionId === undefined ? [sql.addNote, sql.setNote] : [sql.addSessionNote, sql.setSessionNote];
-  return (version === 0 ? db.run(add, ...values) : db.run(set, ...values.slice(1), name, version)) === 1;
+  if (sessionId !== undefined && body !== undefined) assertNotDeleted(db, sessionId);
+  if (Number(db.get(sql.note, name)?.['version'] ?? 0) !== version) return false;
+  const dropped = db.run(sql.dropNote, name) + db.run(sql.dropSessionNote, name);
+  if (body === undefined) return dropped > 0;
+  const table = getNoteTable(note);
+  db.run(insertInto(table), ...withChecksum(table, toNoteValues({ ...note, version: version + 1, body })));
+  return true;
 }

@@ -68,18 +68,14 @@ type SqlName =
   | 'entryAt'
   | 'note'
   | 'notes'
-  | 'addNote'
-  | 'setNote'
   | 'dropNote'
-  | 'addSessionNote'
-  | 'setSessionNote'
   | 'dropSessionNote'
   | 'dropSessionNotes';
 
-/** Selects notes, those about sessions too. */
+/** Selects notes, those about sessions first. */
 const selectNotes = (where: string): string =>
-  `SELECT ${listColumnsSafely('notes')}, NULL AS session_id FROM notes ${where}
-    UNION ALL SELECT ${listColumnsSafely('notes')}, session_id FROM session_notes ${where}`;
+  `SELECT ${listColumnsSafely('notes')}, session_id FROM session_notes ${where}
+    UNION ALL SELECT ${listColumnsSafely('notes')}, NULL AS session_id FROM notes ${where}`;
 
 // A number above this is damaged, and must not be counted on from.
 const mostNum = 2 ** 52;
@@ -169,11 +165,7 @@ export const sql: Readonly<Record<SqlName, string>> = {
 
   note: selectNotes('WHERE name = ?1'),
   notes: `${selectNotes('WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1 AND name > ?2')} ORDER BY name LIMIT ?3`,
-  addNote: `${insertInto('notes')} ON CONFLICT DO NOTHING`,
-  setNote: 'UPDATE notes SET version = ?, body = ?, sum = ? WHERE name = ? AND version = ?',
-  dropNote: 'DELETE FROM notes WHERE name = ? AND version = ?',
-  addSessionNote: `${insertInto('session_notes')} ON CONFLICT DO NOTHING`,
-  setSessionNote: 'UPDATE session_notes SET version = ?, session_id = ?, body = ?, sum = ? WHERE name = ? AND version = ?',
-  dropSessionNote: 'DELETE FROM session_notes WHERE name = ? AND version = ?',
+  dropNote: 'DELETE FROM notes WHERE name = ?',
+  dropSessionNote: 'DELETE FROM session_notes WHERE name = ?',
   dropSessionNotes: 'DELETE FROM session_notes WHERE session_id = ?',
 };
