@@ -70,8 +70,8 @@ export async function leaveTraces(place: Place): Promise<Traces> {
   const talk = await create('talk', 'room');
   await runtime.send(talk, `say Hello ${secret}`, { by });
   await runtime.answer(talk, await getWait(runtime, talk), { by, value: `I am ${secret}` });
-  const running = await create('running');
-  const run = runtime.send(running, `note 1; slow 2 & look 3; say ${secret}`, { by }).catch(() => undefined);
+  const running = await create('running', 'top');
+  const run = runtime.send(running, `spawn_subagent slow 2 ${secret}`, { by }).catch(() => undefined);
   await gate.current.reached;
   await runtime.send(running, `say ${secret} too`, { by, until: 'accepted' });
 
