@@ -113,6 +113,7 @@ export type { RowSums, StoredRow, StoredTable } from './store/stored-rows.ts';
 export {
   createRowSums,
   readHeader,
+  getNoteTable,
   readNoteRow,
   storedColumns,
   toEffectValues,

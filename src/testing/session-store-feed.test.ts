@@ -86,6 +86,14 @@ const broken: Readonly<Record<string, Breaking>> = {
     writeNote: (note) => (note.body === undefined ? Promise.resolve(true) : store.writeNote(note)),
   })),
   'lists notes by the start of their names': withChange((store) => ({ listNotes: ({ after: _, ...query }) => store.listNotes(query) })),
+  // It keeps the note, and not what it is about.
+  'removes the notes about a session with it, and takes no more of them': withChange((store) => ({
+    writeNote: ({ sessionId: _, ...note }) => store.writeNote(note),
+  })),
+  'ties a note to a session that it did not name before': withChange((store) => ({
+    writeNote: async (note) =>
+      ((await store.readNote(note.name))?.sessionId === note.sessionId || note.version === 0) && store.writeNote(note),
+  })),
   'refuses a note that makes no sense': withChange((store) => ({ writeNote: (note) => store.writeNote(note).catch(() => false) })),
 };
 

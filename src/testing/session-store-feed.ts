@@ -220,6 +220,32 @@ export const noteChecks: Readonly<Record<string, StoreCheck>> = {
     same(await list({ prefix: 'b/', after: 'b/1', limit: 2 }), ['b/2', 'b/3'], 'second page');
     same(await list({ prefix: 'none' }), [], 'notes that are not there');
   },
+  'removes the notes about a session with it, and takes no more of them': async ({ store, epoch, create, reopen }) => {
+    await create('s');
+    const other = await reopen();
+    const about = (name: string, sessionId: string) => ({ name, version: 0, body: name, sessionId });
+    for (const note of [about('n/1', 's'), about('n/2', 't'), { name: 'n/3', version: 0, body: 'n/3' }])
+      same(await store.writeNote(note), true, `writing ${note.name}`);
+    same(await other.readNote('n/1'), { name: 'n/1', version: 1, body: 'n/1', sessionId: 's' }, 'a note about a session');
+    same(await other.writeNote({ ...about('n/1', 's'), version: 1, body: 'new' }), true, 'replacing it');
+    same(await other.writeNote({ ...about('n/1', 's'), version: 1 }), false, 'replacing it after an earlier version');
+    const list = async (): Promise<string> => (await other.listNotes({ prefix: 'n/' })).map(({ body }) => body).join(' ');
+    same(await list(), 'new n/2 n/3', 'notes');
+    await store.delete({ sessionId: 's', epoch, at: 1000 });
+    same(await list(), 'n/2 n/3', 'notes after the deletion');
+    for (const each of [store, other]) await assertRefused(each.writeNote(about('n/1', 's')), 'session-deleted', 'a note about it');
+    same(await store.writeNote({ name: 'n/2', version: 1, sessionId: 't' }), true, 'removing a note about another session');
+    same(await list(), 'n/3', 'notes that are left');
+  },
+  'ties a note to a session that it did not name before': async ({ store, epoch, create, reopen }) => {
+    await create('s');
+    await store.writeNote({ name: 'n', version: 0, body: '1' });
+    same(await store.writeNote({ name: 'n', version: 0, body: '2', sessionId: 's' }), false, 'a new note of the same name');
+    same(await store.writeNote({ name: 'n', version: 1, body: '2', sessionId: 's' }), true, 'tying it');
+    same(await (await reopen()).listNotes({ prefix: 'n' }), [{ name: 'n', version: 2, body: '2', sessionId: 's' }], 'notes');
+    await store.delete({ sessionId: 's', epoch, at: 1000 });
+    same(await store.readNote('n'), undefined, 'the note after the deletion');
+  },
   'refuses a note that makes no sense': async ({ store }) => {
     for (const version of [-1, 0.5, Number.NaN])
       await assertRefused(store.writeNote({ name: 'n', version, body: '' }), 'invalid-argument', `the version ${version}`);

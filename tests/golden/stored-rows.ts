@@ -91,6 +91,8 @@ async function writeOthers({ place, clock }: Stage): Promise<void> {
   const { num } = await store.post({ sessionId: 'none', requestId: 'm2', at: at + 0.5, body });
   await store.answerMail({ epoch, num, reply: JSON.stringify(toWire(new UnknownSessionError('none'))) });
   await store.writeNote({ name: 'delivery/desk/state', version: 0, body: '{"cursor":"f1","behind":[]}' });
+  const behind = { sessionId: 'talk', afterSeq: 1, skippedSeq: 2, attempts: 1, retryAt: 1, error: 'no answer' };
+  await store.writeNote({ name: 'delivery/desk/behind/talk', version: 0, body: JSON.stringify(behind), sessionId: 'talk' });
   await store.quarantine('fork', 'its state cannot be read');
 }
 

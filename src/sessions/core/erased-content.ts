@@ -1,5 +1,6 @@
 // Messages without their words.
-// X1. Ids, roles, and names of tools stay: everything else of the log refers to them.
+// X1. Ids, roles, and names of tools stay: everything else of the log refers to them. So do the marks that the runtime itself gives a
+//     message, as it is read by them. The rest of the metadata is the caller's, or repeats the words, and goes with them.
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { isList, isRecord, parseJsonText } from '../../lib/index.ts';
 
@@ -50,9 +51,24 @@ function erasePart({ type, toolCallId = '', toolName = '', providerExecuted, out
   return type === 'tool-result' ? { type, ...names, output: eraseOutput(isObject(output) ? output : {}) } : undefined;
 }
 
+/** Purposes of messages that the runtime writes. */
+const purposes: readonly Json[] = ['action', 'critique', 'finalize', 'observation', 'repair', 'summary', 'undecided'];
+
+/** Returns the marks of a message: what it is for, whose turn it is, which artifact it is a version of. */
+function getMarks({ metadata, name }: JsonObject): JsonObject {
+  const { purpose, toolCallId, turn, artifact, version } = isObject(metadata) ? metadata : {};
+  // The name is that of a participant then.
+  const named = typeof name === 'string' ? { name } : {};
+  if (turn === true) return { ...named, metadata: { turn } };
+  if (typeof artifact === 'string' && typeof version === 'number') return { ...named, metadata: { artifact, version } };
+  if (purpose === undefined || !purposes.includes(purpose)) return {};
+  return { metadata: typeof toolCallId === 'string' ? { purpose, toolCallId } : { purpose } };
+}
+
 /** Returns a message without its content. */
 export function eraseContent(message: StoredMessage): JsonObject {
-  const { content, parts: _, providerOptions: __, ...rest } = message;
+  const { id, role = null, content } = message;
+  const rest = { id, role, ...getMarks(message) };
   if (typeof content === 'string') return { ...rest, content: eraseText(content, message) };
   const all = getParts(message);
   const kept = all.flatMap((part) => erasePart(part) ?? []);

@@ -1,12 +1,15 @@
 // Events that could not be delivered.
 // Owns:     the notes of dead letters, and of those that are to be sent again.
 // Does not: keep the content of events: it is read again from the session, so that deleting and erasing hold for it too.
+// K1. A letter goes with its session, and so does the wish to send it again: both are notes about it.
 import { InvalidArgumentError, readObject } from '../../lib/index.ts';
 import type { StoreNotes } from '../store/session-store.ts';
+import { isDeleted } from './behind-notes.ts';
 import type { DeadLetter, DeadLetterQuery } from './delivery.ts';
 
 /** Names of the notes of a delivery. */
 export const toStateNote = (name: string): string => `delivery/${name}/state`;
+export const toBehindNote = (name: string, sessionId: string): string => `delivery/${name}/behind/${sessionId}`;
 const toLetterNote = (name: string, id: string): string => `delivery/${name}/dead/${id}`;
 const toRetryNote = (name: string, id: string): string => `delivery/${name}/retry/${id}`;
 
@@ -32,13 +35,19 @@ async function removeNote(store: StoreNotes, name: string): Promise<void> {
   if (note !== undefined) await store.writeNote({ name, version: note.version });
 }
 
-/** Keeps a dead letter; replaces the one with the same id. */
-export async function putLetter(store: StoreNotes, letter: DeadLetter): Promise<void> {
+/** Keeps a dead letter; replaces the one with the same id. Returns false if its session was deleted: then nothing is kept. */
+export async function putLetter(store: StoreNotes, letter: DeadLetter): Promise<boolean> {
+  const { sessionId } = letter;
   const name = toLetterNote(letter.name, letter.id);
   const body = JSON.stringify(letter);
-  for (;;) {
-    const version = (await store.readNote(name))?.version ?? 0;
-    if (await store.writeNote({ name, version, body })) return;
+  try {
+    for (;;) {
+      const version = (await store.readNote(name))?.version ?? 0;
+      if (await store.writeNote({ name, version, body, sessionId })) return true;
+    }
+  } catch (error) {
+    if (!isDeleted(error)) throw error;
+    return false;
   }
 }
 
@@ -51,11 +60,30 @@ export async function listLetters(
   return (await store.listNotes({ prefix: toLetterNote(name, ''), limit, ...place })).map(({ body }) => readLetter(body));
 }
 
+/** Ties letters that an earlier build has kept to their sessions, so that they go with them. Those of deleted sessions are removed. */
+export async function tieLetters(store: StoreNotes, name: string): Promise<void> {
+  const prefix = toLetterNote(name, '');
+  let after = prefix;
+  for (;;) {
+    const notes = await store.listNotes({ prefix, after, limit: 100 });
+    for (const note of notes) {
+      if (note.sessionId !== undefined) continue;
+      const isKept = await putLetter(store, readLetter(note.body));
+      if (!isKept) await removeNote(store, note.name);
+    }
+    const last = notes.at(-1);
+    if (last === undefined) return;
+    after = last.name;
+  }
+}
+
 /** Asks the process that delivers under the name to send a letter again. */
 export async function askForRetry(store: StoreNotes, name: string, id: string): Promise<void> {
-  if ((await store.readNote(toLetterNote(name, id))) === undefined)
+  const letter = await store.readNote(toLetterNote(name, id));
+  if (letter === undefined)
     throw new InvalidArgumentError(`There is no dead letter "${id}" of the delivery "${name}". Find the ids with deadLetters("${name}").`);
-  await store.writeNote({ name: toRetryNote(name, id), version: 0, body: '{}' });
+  const { sessionId } = readLetter(letter.body);
+  await store.writeNote({ name: toRetryNote(name, id), version: 0, body: '{}', sessionId });
 }
 
 /** Lists the letters that are to be sent again. */

@@ -1,15 +1,19 @@
 // Who delivers under a name, and the place that is stored there.
-// Owns:     the note of the delivery: taking it, keeping it, and finding out that another has taken it.
+// Owns:     the note of the delivery: taking it, keeping it, and finding out that another has taken it; and the notes about sessions that are
+//           behind.
 // Does not: deliver anything.
 // H1. One process at a time holds a name. Each write of the note names the version before it, so that whoever has lost it is refused.
 // H2. A holder whose process has certainly ended has lost it at once; one that writes nothing for `takeOverMs`, by the clock of the one that
 //     waits, then.
 // H3. A holder is sure of the name for less than `takeOverMs` after it began its last write that succeeded.
+// H4. Sessions that are behind are noted before the cursor that has passed them, and forgotten after it: nothing is lost in between.
 import type { Clock } from '../../lib/index.ts';
 import { isProcessGone, readProcessIdentity, sleep } from '../../lib/index.ts';
 import type { StoreNotes } from '../store/session-store.ts';
+import { BehindNotes } from './behind-notes.ts';
+import { toBehindNote, toStateNote } from './dead-letters.ts';
 import type { DeliveryState } from './delivery-state.ts';
-import { emptyState, readState, writeState } from './delivery-state.ts';
+import { emptyState, findBehind, readState, withoutSessions, writeState } from './delivery-state.ts';
 
 export const beatMs = 2000;
 const takeOverMs = 4 * beatMs;
@@ -20,11 +24,14 @@ interface LeaseServices {
   readonly clock: Clock;
   /** Different for each delivery in each process. */
   readonly id: string;
+  /** Called with sessions that are behind and were deleted. */
+  readonly onDeleted: (sessionIds: ReadonlySet<string>) => void;
 }
 
 export class DeliveryLease {
   readonly #services: LeaseServices;
   readonly #name: string;
+  readonly #behind: BehindNotes;
   #version = 0;
   #saving: Promise<boolean> = Promise.resolve(true);
   /** Start of the last write that succeeded. */
@@ -32,7 +39,8 @@ export class DeliveryLease {
 
   constructor(services: LeaseServices, name: string) {
     this.#services = services;
-    this.#name = name;
+    this.#name = toStateNote(name);
+    this.#behind = new BehindNotes(services.store, toBehindNote(name, ''));
   }
 
   /** Waits until this process holds the name. Returns the state that the one before left. */
@@ -53,10 +61,17 @@ export class DeliveryLease {
         this.#version = version + 1;
         this.#saving = Promise.resolve(true);
         this.savedAt = startedAt;
-        return taken;
+        return await this.#withBehind(taken);
       }
       if (!isFree) await sleep(clock, beatMs / 2, signal);
     }
+  }
+
+  /** Adds the sessions that are noted as behind. */
+  async #withBehind(taken: DeliveryState): Promise<DeliveryState> {
+    const noted = await this.#behind.load();
+    const earlier = taken.behind.filter(({ sessionId }) => findBehind({ behind: noted }, sessionId) === undefined);
+    return withoutSessions({ ...taken, behind: [...noted, ...earlier] }, await this.#behind.put(earlier));
   }
 
   /** Returns false if another process may have taken the name, as nothing was stored for too long. */
@@ -66,8 +81,16 @@ export class DeliveryLease {
 
   /** Stores the state. Returns false if another process has taken the name. */
   save(state: DeliveryState): Promise<boolean> {
-    this.#saving = this.#saving.catch(() => true).then((isHeld) => isHeld && this.#write(state));
+    this.#saving = this.#saving.catch(() => true).then((isHeld) => isHeld && this.#saveAll(state));
     return this.#saving;
+  }
+
+  async #saveAll(state: DeliveryState): Promise<boolean> {
+    const deleted = await this.#behind.put(state.behind);
+    if (deleted.size > 0) this.#services.onDeleted(deleted);
+    if (!(await this.#write(state))) return false;
+    await this.#behind.dropOthers(withoutSessions(state, deleted).behind);
+    return true;
   }
 
   async #write(state: DeliveryState): Promise<boolean> {

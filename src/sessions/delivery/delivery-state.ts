@@ -1,6 +1,6 @@
 // The place of a delivery in the feed, and the sessions that are behind it.
 // Owns:     what is stored under the name of a delivery, and how it changes.
-// Does not: read events, send anything, or know the time.
+// Does not: read events, send anything, know the time, or store what is known of a session in the place of all: that is a note of its own.
 // D1. The cursor stands after every commit that was delivered or skipped. A skipped commit belongs to a session that is behind, up to
 //     `skippedSeq`: nothing before the cursor is forgotten.
 // D2. A session that is behind gets its own events in order; it is behind no longer once everything that was skipped is delivered.
@@ -46,27 +46,32 @@ function readHolder(holder: ReturnType<typeof readObject>): DeliveryHolder {
   });
 }
 
+/** Reads what is stored of a session that is behind. */
+export function readBehind(item: unknown, path: string): BehindSession {
+  const session = readObject(item, path);
+  return {
+    sessionId: session.string('sessionId'),
+    afterSeq: session.number('afterSeq'),
+    skippedSeq: session.number('skippedSeq'),
+    attempts: session.number('attempts'),
+    retryAt: session.number('retryAt'),
+    error: session.string('error'),
+  };
+}
+
 /** Reads what is stored under a name. */
 export function readState(text: string): DeliveryState {
   const data = readObject(JSON.parse(text), 'delivery');
   const [cursor, holder] = [data.optionalString('cursor'), data.optionalObject('holder')];
-  const behind = data.array('behind', (item, path) => {
-    const session = readObject(item, path);
-    return {
-      sessionId: session.string('sessionId'),
-      afterSeq: session.number('afterSeq'),
-      skippedSeq: session.number('skippedSeq'),
-      attempts: session.number('attempts'),
-      retryAt: session.number('retryAt'),
-      error: session.string('error'),
-    };
-  });
+  // Earlier builds kept them here.
+  const behind = data.array('behind', readBehind);
   return { behind, ...(cursor !== undefined && { cursor }), ...(holder !== undefined && { holder: readHolder(holder) }) };
 }
 
-export const writeState = (state: DeliveryState): string => JSON.stringify(state);
+/** Writes everything but the sessions that are behind. Earlier builds want the list of them, even if it is empty. */
+export const writeState = (state: DeliveryState): string => JSON.stringify({ ...state, behind: [] });
 
-export const findBehind = ({ behind }: DeliveryState, sessionId: string): BehindSession | undefined =>
+export const findBehind = ({ behind }: Pick<DeliveryState, 'behind'>, sessionId: string): BehindSession | undefined =>
   behind.find((each) => each.sessionId === sessionId);
 
 /** Notes where a session stands. One that has caught up is behind no longer. */
@@ -74,6 +79,10 @@ export function withBehind(state: DeliveryState, session: BehindSession): Delive
   const others = state.behind.filter(({ sessionId }) => sessionId !== session.sessionId);
   return { ...state, behind: session.afterSeq >= session.skippedSeq ? others : [...others, session] };
 }
+
+/** Forgets sessions that were deleted. */
+export const withoutSessions = (state: DeliveryState, deleted: ReadonlySet<string>): DeliveryState =>
+  deleted.size === 0 ? state : { ...state, behind: state.behind.filter(({ sessionId }) => !deleted.has(sessionId)) };
 
 /** Notes that the cursor passes a commit of a session that is behind. */
 export function withSkipped(state: DeliveryState, sessionId: string, lastSeq: number): DeliveryState {

@@ -11,11 +11,11 @@ import type { Clock } from '../../lib/index.ts';
 import { SteplineError } from '../../lib/index.ts';
 import type { EventFilter, FedCommit, FeedReader } from '../feed/feed-reader.ts';
 import type { FeedQuery, StoreNotes } from '../store/session-store.ts';
-import { listRetries, putLetter, settleRetry, toStateNote } from './dead-letters.ts';
+import { listRetries, putLetter, settleRetry, tieLetters } from './dead-letters.ts';
 import type { DeadLetter, DeliverOptions, SendEvents } from './delivery.ts';
 import { beatMs, DeliveryLease } from './delivery-lease.ts';
 import type { BehindSession, DeliveryState } from './delivery-state.ts';
-import { computeDelay, emptyState, findBehind, withBehind, withSkipped } from './delivery-state.ts';
+import { computeDelay, emptyState, findBehind, withBehind, withoutSessions, withSkipped } from './delivery-state.ts';
 import { Places } from './places.ts';
 import type { Sent } from './send-commit.ts';
 import { createDeliveryId, getAfterSeq, sendCommit } from './send-commit.ts';
@@ -74,7 +74,9 @@ export class DeliveryWorker {
     this.#services = services;
     this.#options = options;
     this.#filter = { redact: options.redact, ...(options.types !== undefined && { types: options.types }) };
-    this.#lease = new DeliveryLease({ store: services.store, clock: services.heartbeatClock, id: services.id }, toStateNote(name));
+    const { store, heartbeatClock: clock, id } = services;
+    const onDeleted = (sessionIds: ReadonlySet<string>): void => void (this.#state = withoutSessions(this.#state, sessionIds));
+    this.#lease = new DeliveryLease({ store, clock, id, onDeleted }, name);
     this.#places = new Places(options.concurrency);
     this.#running = this.#run();
   }
@@ -124,6 +126,7 @@ export class DeliveryWorker {
     const unfollow = this.#services.follow(() => this.poke());
     const stopBeating = this.#startBeating();
     try {
+      await tieLetters(this.#services.store, this.name);
       await this.#begin();
       while (!this.#hasEnded()) {
         this.#hasNews = false;
@@ -210,8 +213,9 @@ export class DeliveryWorker {
       const { lastSeq } = commit;
       const at = this.#services.clock.now();
       const ids = { id: await createDeliveryId(this.name, commit), name: this.name, sessionId: session.sessionId };
-      await putLetter(this.#services.store, { ...ids, ...found, afterSeq: getAfterSeq(commit), lastSeq, attempts, error, at });
-      this.#services.report(new Error(`${error} (${attempts} attempts)`), `the delivery "${this.name}": dead letter ${ids.id}`);
+      const letter = { ...ids, ...found, afterSeq: getAfterSeq(commit), lastSeq, attempts, error, at };
+      if (await putLetter(this.#services.store, letter))
+        this.#services.report(new Error(`${error} (${attempts} attempts)`), `the delivery "${this.name}": dead letter ${ids.id}`);
       this.#noteDelivered(session, commit);
       return;
     }

@@ -45,7 +45,7 @@ export interface Delivery {
   stop(): Promise<void>;
 }
 
-/** Events that could not be delivered. Their content stays in the log of their session. */
+/** Events that could not be delivered. Their content stays in the log of their session; the letter is gone when that is deleted. */
 export interface DeadLetter extends Pick<EventDelivery, 'id' | 'name' | 'sessionId' | 'tenant' | 'owner'> {
   /** Number of the last event before them. */
   readonly afterSeq: number;

@@ -126,7 +126,7 @@ export async function runBatch(query: Query, options: BatchOptions, tasks: reado
   const { drafts, deletions, mail } = plan;
   if (plan.changesHolder === true) await setHolder(query, sql, plan.holder);
   else if (drafts.size + deletions.size + mail.changed.size === 0 && !hasNotes) return { results };
-  // A mail to one of these sessions is either there to be removed, or finds the tombstone.
+  // A mail to one of these sessions, or a note about it, is either there to be removed, or finds the tombstone.
   if (deletions.size > 0) await query(lockSessions(schema, [...deletions.keys()], false));
   const batch = omitUndefined({
     changes: toChanges(plan, facts),

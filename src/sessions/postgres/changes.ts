@@ -8,6 +8,7 @@ import type { Facts, ReadSession } from './facts.ts';
 import { createStoredFacts, findNumbers } from './facts.ts';
 import type { JsonRow } from './json-row.ts';
 import { toJsonRow } from './json-row.ts';
+import { checks } from './tables.ts';
 
 /** Rows to be written. */
 export interface Changes {
@@ -66,7 +67,9 @@ function addDeletion(changes: Changes, facts: Facts, { id, at }: { readonly id: 
   const [num] = nums;
   changes.deleted.push({ id, nums });
   const isBuried = createStoredFacts(facts).findDeletion(id) !== undefined;
-  if (!isBuried) changes.added.tombstones.push(toJsonRow('tombstones', toTombstoneValues(omitUndefined({ id, num, at }))));
+  if (isBuried) return;
+  const tombstone = omitUndefined({ id: checks.toTombstoneId(id), num, at });
+  changes.added.tombstones.push(toJsonRow('tombstones', toTombstoneValues(tombstone)));
 }
 
 /** Collects the rows that a batch changes. */

@@ -13,6 +13,7 @@ import { RowChangedError, toSessionError } from './classify-error.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRows } from './connection.ts';
 import type { Sql } from './sql.ts';
+import { isTombstoneOf } from './sql.ts';
 import { toJsonRow } from './json-row.ts';
 import { createStatement, insert, remove } from './statement.ts';
 import { checks, inSchema, isIntact } from './tables.ts';
@@ -30,7 +31,7 @@ export interface MailPlace {
 }
 
 /**
- * SQL that locks sessions until the transaction ends: shared by those who post, and for nobody else while one is deleted. Sessions that have
+ * SQL that locks sessions until the transaction ends: shared by those who post or note something, and for nobody else while one is deleted. Sessions that have
  * a lock in common wait for each other, and that is all. Locked in order, so that no two wait for each other.
  */
 export function lockSessions(schema: string, sessionIds: readonly string[], isShared: boolean): string {
@@ -68,7 +69,7 @@ async function readFacts(query: Query, { schema }: MailPlace, tasks: readonly Ma
       'mail', (SELECT json_agg(m) FROM ${inSchema(schema, 'mail')} m
         WHERE (session_id, request_id) IN (SELECT session_id, request_id FROM ${posted})),
       'tombstones', (SELECT json_agg(t) FROM ${inSchema(schema, 'tombstones')} t
-        WHERE id IN (SELECT session_id FROM ${posted}) OR id_copy IN (SELECT session_id FROM ${posted})),
+        JOIN (SELECT DISTINCT session_id FROM ${posted}) p ON ${isTombstoneOf('p.session_id')}),
       'holds', (SELECT json_agg(id) FROM ${inSchema(schema, 'holds')} WHERE id IN (SELECT json_array_elements_text($2::json)))
     )::text AS found`,
     [JSON.stringify(posts), JSON.stringify(holds)],

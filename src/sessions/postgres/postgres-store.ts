@@ -148,7 +148,7 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
     readHolds: () => read((query) => readHolds(query, place)),
     readNote: (name) => withNames([name], undefined, () => read((query) => readNote(query, schema, name))),
     listNotes: (asked) => withNames([asked.prefix, asked.after], [], () => read((query) => listNotes(query, schema, asked))),
-    writeNote: (note) => read((query) => writeNote(query, schema, note)),
+    writeNote: (note) => read((query) => writeNote(query, place, note)),
     watch: (listener) => {
       assertOpen();
       return feed.watch(listener);

@@ -1,6 +1,7 @@
 // The tables, and how damage to a row is found.
 // Owns:     the tables, their migrations, and the checksum that every row has over all its columns.
 // Does not: read or write them.
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { RowChecks, RowSums, StoredTable } from '../index.ts';
 import { createRowChecks, createRowSums, feedSum, storedColumns } from '../index.ts';
@@ -8,7 +9,7 @@ import { createRowChecks, createRowSums, feedSum, storedColumns } from '../index
 const sums: RowSums = createRowSums((text) => crc32(text));
 export const withChecksum: RowSums['withChecksum'] = sums.withChecksum;
 export const isIntact: RowSums['isIntact'] = sums.isIntact;
-export const checks: RowChecks = createRowChecks(sums);
+export const checks: RowChecks = createRowChecks(sums, (value) => createHash('sha256').update(value).digest('hex'));
 
 // Text is compared byte by byte: an index that follows the rules of a language breaks when the system's rules change.
 const text = 'text COLLATE "C"';
@@ -55,6 +56,7 @@ const types: { readonly [Table in StoredTable]: Readonly<Record<(typeof storedCo
   tombstones: { id: text, num: 'bigint', at: time, id_copy: text },
   holds: { id: text, at: time, body: text },
   notes: { name: text, version: 'bigint', body: text },
+  session_notes: { name: text, version: 'bigint', session_id: text, body: text },
 };
 
 /** The columns of a whole row, with their types. */
@@ -76,7 +78,7 @@ export const inSchema = (schema: string, name: StoredTable | OtherName): string 
 const updated = 'WITH (fillfactor = 50)';
 
 /** Tables that a schema of an earlier build may lack. That build works on with the schema as before. */
-export const laterTables: readonly (StoredTable | 'feed')[] = ['holder', 'mail', 'tombstones', 'holds', 'notes', 'feed'];
+export const laterTables: readonly (StoredTable | 'feed')[] = ['holder', 'mail', 'tombstones', 'holds', 'notes', 'session_notes', 'feed'];
 
 /**
  * Creates the table of the order in which entries were committed. The database fills it, so that entries of an earlier build are in it too.
@@ -120,7 +122,9 @@ export function addLaterTables(schema: string): string {
     ${create('tombstones')}
     ${create('holds', ', PRIMARY KEY (id)')}
     ${create('notes', ', PRIMARY KEY (name)', updated)}
+    ${create('session_notes', ', PRIMARY KEY (name)', updated)}
     CREATE SEQUENCE IF NOT EXISTS ${name('mail_num')};
+    CREATE INDEX IF NOT EXISTS session_notes_session ON ${name('session_notes')} (session_id);
     CREATE INDEX IF NOT EXISTS mail_waiting ON ${name('mail')} (num) WHERE reply IS NULL;
     CREATE INDEX IF NOT EXISTS tombstones_id ON ${name('tombstones')} (id);
     CREATE INDEX IF NOT EXISTS tombstones_copy ON ${name('tombstones')} (id_copy);

@@ -1,11 +1,11 @@
-// Removing everything of a session but its id.
+// Removing everything of a session; its tombstone has a digest of the id.
 // X1. The rows of another session are never touched, whatever is damaged: a number counts only if no intact row gives it to another.
 // X2. A damaged session can be deleted, as far as its rows can be found.
 import { toTombstoneValues } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { findDeletion } from './read-session.ts';
 import { sql } from './sql.ts';
-import { isIntact, withChecksum } from './tables.ts';
+import { checks, isIntact, withChecksum } from './tables.ts';
 
 function isOfAnother(db: Connection, num: number, sessionId: string): boolean {
   const header = db.get(sql.headerAt, num);
@@ -34,7 +34,11 @@ export function deleteSession(db: Connection, sessionId: string, at: number): vo
   db.run('DELETE FROM sessions WHERE id = ?', sessionId);
   db.run(sql.dropQuarantine, sessionId);
   db.run('DELETE FROM mail WHERE session_id = ?', sessionId);
+  db.run(sql.dropSessionNotes, sessionId);
   const [num] = numbers;
   if (findDeletion(db, sessionId) !== undefined) return;
-  db.run(sql.addTombstone, ...withChecksum('tombstones', toTombstoneValues({ id: sessionId, at, ...(num !== undefined && { num }) })));
+  db.run(
+    sql.addTombstone,
+    ...withChecksum('tombstones', toTombstoneValues({ id: checks.toTombstoneId(sessionId), at, ...(num !== undefined && { num }) })),
+  );
 }

@@ -1,31 +1,49 @@
 // Notes in their table.
-import type { NoteQuery, NoteWrite, StoredNote } from '../index.ts';
-import { checkNote, parseNoteQuery, readNoteRow, StoreUnavailableError, toNoteValues } from '../index.ts';
+import type { NoteQuery, NoteWrite, StoredNote, StoredRow } from '../index.ts';
+import {
+  checkNote,
+  getNoteTable,
+  parseNoteQuery,
+  readNoteRow,
+  SessionDeletedError,
+  StoreUnavailableError,
+  toNoteValues,
+} from '../index.ts';
 import type { Connection } from './connection.ts';
+import { findDeletion } from './read-session.ts';
 import { sql } from './sql.ts';
-import { isIntact, withChecksum } from './tables.ts';
+import { insertInto, isIntact, withChecksum } from './tables.ts';
+
+// A damaged session makes it a row of the other table, with another checksum.
+const isIntactNote = (row: StoredRow): boolean => isIntact(row['session_id'] === null ? 'notes' : 'session_notes', row);
 
 export function readNote(db: Connection, name: string): StoredNote | undefined {
   const row = db.get(sql.note, name);
   if (row === undefined) return undefined;
-  if (!isIntact('notes', row)) throw new StoreUnavailableError('failed', `the note "${name}" does not match its checksum`);
+  if (!isIntactNote(row)) throw new StoreUnavailableError('failed', `the note "${name}" does not match its checksum`);
   return readNoteRow(row);
 }
 
 /** Lists notes by their names, without damaged ones. */
 export function listNotes(db: Connection, query: NoteQuery): readonly StoredNote[] {
   const { prefix, after, limit } = parseNoteQuery(query);
-  return db
-    .all(sql.notes, prefix, after, limit)
-    .filter((row) => isIntact('notes', row))
-    .map(readNoteRow);
+  return db.all(sql.notes, prefix, after, limit).filter(isIntactNote).map(readNoteRow);
+}
+
+function assertNotDeleted(db: Connection, sessionId: string): void {
+  const deletedAt = findDeletion(db, sessionId);
+  if (deletedAt !== undefined) throw new SessionDeletedError(sessionId, deletedAt);
 }
 
 /** Writes a note inside a transaction. Returns false if its version is another. */
 export function writeNote(db: Connection, note: NoteWrite): boolean {
   checkNote(note);
-  const { name, version, body } = note;
-  if (body === undefined) return db.run(sql.dropNote, name, version) === 1;
-  const values = withChecksum('notes', toNoteValues({ name, version: version + 1, body }));
-  return (version === 0 ? db.run(sql.addNote, ...values) : db.run(sql.setNote, ...values.slice(1), name, version)) === 1;
+  const { name, version, body, sessionId } = note;
+  if (sessionId !== undefined && body !== undefined) assertNotDeleted(db, sessionId);
+  if (Number(db.get(sql.note, name)?.['version'] ?? 0) !== version) return false;
+  const dropped = db.run(sql.dropNote, name) + db.run(sql.dropSessionNote, name);
+  if (body === undefined) return dropped > 0;
+  const table = getNoteTable(note);
+  db.run(insertInto(table), ...withChecksum(table, toNoteValues({ ...note, version: version + 1, body })));
+  return true;
 }

@@ -16,7 +16,7 @@ export function findSession(db: Connection, sessionId: string): KnownSession | u
 
 /** Returns when a session was deleted. */
 export const findDeletion = (db: Connection, sessionId: string): number | undefined =>
-  checks.findDeletion(sessionId, db.all(sql.tombstones, sessionId, sessionId));
+  checks.findDeletion(sessionId, db.all(sql.tombstones, checks.toTombstoneId(sessionId), sessionId));
 
 /** Describes the damage to the rows that a session is found with by its tags; undefined if there is none. */
 export const findTagDamage = (db: Connection, num: number, header: SessionHeader): string | undefined =>

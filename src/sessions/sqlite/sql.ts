@@ -68,9 +68,14 @@ type SqlName =
   | 'entryAt'
   | 'note'
   | 'notes'
-  | 'addNote'
-  | 'setNote'
-  | 'dropNote';
+  | 'dropNote'
+  | 'dropSessionNote'
+  | 'dropSessionNotes';
+
+/** Selects notes, those about sessions first. */
+const selectNotes = (where: string): string =>
+  `SELECT ${listColumnsSafely('notes')}, session_id FROM session_notes ${where}
+    UNION ALL SELECT ${listColumnsSafely('notes')}, NULL AS session_id FROM notes ${where}`;
 
 // A number above this is damaged, and must not be counted on from.
 const mostNum = 2 ** 52;
@@ -133,7 +138,7 @@ export const sql: Readonly<Record<SqlName, string>> = {
   addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,
   dropQuarantine: 'DELETE FROM quarantine WHERE id = ?',
 
-  tombstones: `SELECT ${listColumnsSafely('tombstones')} FROM tombstones WHERE id = ? OR id_copy = ?`,
+  tombstones: `SELECT ${listColumnsSafely('tombstones')} FROM tombstones WHERE id IN (?1, ?2) OR id_copy IN (?1, ?2)`,
   addTombstone: insertInto('tombstones'),
   deletedBetween: 'SELECT count(*) AS count FROM tombstones WHERE num BETWEEN ? AND ?',
 
@@ -158,10 +163,9 @@ export const sql: Readonly<Record<SqlName, string>> = {
   isFed: 'SELECT 1 FROM feed WHERE session = ? AND n = ?',
   entryAt: `SELECT ${listColumnsSafely('log')} FROM log WHERE session = ? AND n = ?`,
 
-  note: `SELECT ${listColumnsSafely('notes')} FROM notes WHERE name = ?`,
-  notes: `SELECT ${listColumnsSafely('notes')} FROM notes
-    WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1 AND name > ?2 ORDER BY name LIMIT ?3`,
-  addNote: `${insertInto('notes')} ON CONFLICT DO NOTHING`,
-  setNote: 'UPDATE notes SET version = ?, body = ?, sum = ? WHERE name = ? AND version = ?',
-  dropNote: 'DELETE FROM notes WHERE name = ? AND version = ?',
+  note: selectNotes('WHERE name = ?1'),
+  notes: `${selectNotes('WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1 AND name > ?2')} ORDER BY name LIMIT ?3`,
+  dropNote: 'DELETE FROM notes WHERE name = ?',
+  dropSessionNote: 'DELETE FROM session_notes WHERE name = ?',
+  dropSessionNotes: 'DELETE FROM session_notes WHERE session_id = ?',
 };

@@ -1,6 +1,7 @@
 // The tables, and how damage to a row is found.
 // Owns:     the tables, and the checksum that every row has over all its columns.
 // Does not: read or write them.
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { RowChecks, RowSums, StoredTable } from '../index.ts';
 import { createRowChecks, createRowSums, feedSum, storedColumns } from '../index.ts';
@@ -29,6 +30,7 @@ const definitions: Readonly<Record<StoredTable, string>> = {
   tombstones: 'id TEXT, num INTEGER, at INTEGER, id_copy TEXT',
   holds: 'id TEXT UNIQUE, at INTEGER, body TEXT',
   notes: 'name TEXT UNIQUE, version INTEGER, body TEXT',
+  session_notes: 'name TEXT UNIQUE, version INTEGER, session_id TEXT, body TEXT',
 };
 
 // The order in which entries were committed. The database fills it, so that entries of an earlier build are in it too. Its first row is not
@@ -49,7 +51,7 @@ const tableNames = ['meta', 'sessions', 'heads', 'session_tags', 'log', 'effects
 const createTable = (table: StoredTable | 'feed', kind = 'TABLE'): string =>
   `CREATE ${kind} IF NOT EXISTS ${table} (${table === 'feed' ? feedColumns : definitions[table]}, sum INTEGER);`;
 
-type LaterTable = 'holder' | 'mail' | 'tombstones' | 'holds' | 'notes' | 'feed';
+type LaterTable = 'holder' | 'mail' | 'tombstones' | 'holds' | 'notes' | 'session_notes' | 'feed';
 
 /** Tables that files of earlier builds may lack, each with its indexes and triggers. */
 const laterTables: Readonly<Record<LaterTable, string>> = {
@@ -63,6 +65,7 @@ const laterTables: Readonly<Record<LaterTable, string>> = {
     CREATE INDEX IF NOT EXISTS tombstones_num ON tombstones (num) WHERE num IS NOT NULL;`,
   holds: '',
   notes: '',
+  session_notes: 'CREATE INDEX IF NOT EXISTS session_notes_session ON session_notes (session_id);',
   feed: fillFeed,
 };
 
@@ -98,7 +101,7 @@ export const schema: string = `
 const sums: RowSums = createRowSums((text) => crc32(text));
 export const withChecksum: RowSums['withChecksum'] = sums.withChecksum;
 export const isIntact: RowSums['isIntact'] = sums.isIntact;
-export const checks: RowChecks = createRowChecks(sums);
+export const checks: RowChecks = createRowChecks(sums, (text) => createHash('sha256').update(text).digest('hex'));
 
 /** `INSERT` for the values that `withChecksum` returns. */
 export const insertInto = (table: StoredTable): string =>

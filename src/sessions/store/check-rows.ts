@@ -34,7 +34,9 @@ export interface RowChecks {
   readSomeEffects(session: KnownSession, rows: readonly StoredRow[]): readonly EffectRow[];
   /** Describes the damage to the rows that a session is found with by its tags; undefined if there is none. */
   findTagDamage(header: SessionHeader, rows: readonly StoredRow[]): string | undefined;
-  /** Returns when a session was deleted. `rows`: the tombstones that have its id in either column, damaged ones too. */
+  /** Returns the id that a tombstone keeps of a session. */
+  toTombstoneId(sessionId: string): string;
+  /** Returns when a session was deleted. `rows`: the tombstones that have its id, or that of its tombstone, in either column, damaged ones too. */
   findDeletion(sessionId: string, rows: readonly StoredRow[]): number | undefined;
   /** Reads mails. A damaged one is left out: it is not applied, and whoever posted it finds it gone and can post it again. */
   readMail(rows: readonly StoredRow[]): readonly Mail[];
@@ -45,7 +47,10 @@ export interface RowChecks {
 // A damaged time must not keep the deletion from being reported.
 const readTime = (value: unknown): number => (typeof value === 'number' && Math.abs(value) <= latestTime ? value : 0);
 
-export function createRowChecks({ isIntact }: RowSums): RowChecks {
+/** `sha256` returns a digest in hexadecimal digits. */
+export function createRowChecks({ isIntact }: RowSums, sha256: (text: string) => string): RowChecks {
+  const toTombstoneId = (sessionId: string): string => `sha256:${sha256(sessionId)}`;
+
   /** Throws unless the row is there and intact. */
   function assertIntact(
     table: StoredTable,
@@ -88,10 +93,11 @@ export function createRowChecks({ isIntact }: RowSums): RowChecks {
       if (damaged === undefined) return rows.map(readEffect);
       throw new SessionDamagedError(header.id, `effect ${String(damaged['k'])} of its open step does not match its checksum`);
     },
-    findDeletion: (id, rows) => {
-      const row = rows.find(
-        (each) => (each['id'] === id && each['id_copy'] === id) || isIntact('tombstones', { ...each, id, id_copy: id }),
-      );
+    toTombstoneId,
+    findDeletion: (sessionId, rows) => {
+      const isOf = (row: StoredRow, id: string): boolean =>
+        (row['id'] === id && row['id_copy'] === id) || isIntact('tombstones', { ...row, id, id_copy: id });
+      const row = rows.find((each) => isOf(each, toTombstoneId(sessionId)) || isOf(each, sessionId));
       return row && readTime(row['at']);
     },
     readMail: (rows) => rows.filter((row) => isIntact('mail', row)).map(readMailRow),

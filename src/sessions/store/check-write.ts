@@ -117,8 +117,10 @@ export function checkHold({ id, at }: StoredHold): void {
 }
 
 /** Throws an `InvalidArgumentError` for a note that no store could keep. */
-export function checkNote({ name, version }: NoteWrite): void {
+export function checkNote({ name, version, sessionId = '' }: NoteWrite): void {
   if (cleanText(name) !== name) throw new InvalidArgumentError(`The name of a note cannot be stored: it ${describeBrokenText(name)}`);
+  if (cleanText(sessionId) !== sessionId)
+    throw new InvalidArgumentError(`The session of note "${name}" cannot be stored: its id ${describeBrokenText(sessionId)}`);
   if (!Number.isSafeInteger(version) || version < 0)
     throw new InvalidArgumentError(`The version of note "${name}" must be a whole number of 0 or more, not ${version}.`);
 }

@@ -1,5 +1,7 @@
 // The feed and the notes of stores in memory.
+import { omitUndefined } from '../../lib/index.ts';
 import type { Place } from './memory-place.ts';
+import { checkNotDeleted } from './memory-place.ts';
 import { checkNote, parseNoteQuery } from './check-write.ts';
 import { parseFeedQuery, toFeedCursor } from './feed-place.ts';
 import type { FeedEntry, FeedPage, FeedQuery, LogEntry, NoteQuery, NoteWrite, StoredNote } from './session-store.ts';
@@ -32,11 +34,13 @@ export function listNotes({ notes }: Place, query: NoteQuery): readonly StoredNo
     .slice(0, limit);
 }
 
-export function writeNote({ notes }: Place, note: NoteWrite): boolean {
+export function writeNote(place: Place, note: NoteWrite): boolean {
   checkNote(note);
-  const { name, version, body } = note;
+  const { notes } = place;
+  const { name, version, body, sessionId } = note;
+  if (sessionId !== undefined && body !== undefined) checkNotDeleted(place, sessionId);
   if ((notes.get(name)?.version ?? 0) !== version) return false;
   if (body === undefined) return notes.delete(name);
-  notes.set(name, Object.freeze({ name, version: version + 1, body }));
+  notes.set(name, Object.freeze(omitUndefined({ name, version: version + 1, body, sessionId })));
   return true;
 }

@@ -76,7 +76,7 @@ export function checkEpoch({ epoch }: Place, own: number): void {
   if (own !== epoch) throw new StoreFencedError({ own, current: epoch });
 }
 
-/** Removes everything of a session but its id. */
+/** Removes everything of a session, and keeps its id. */
 export function remove(place: Place, deletion: SessionDeletion): void {
   const { sessionId, epoch, at, takesMail = [] } = deletion;
   checkDeletion(deletion);
@@ -86,6 +86,7 @@ export function remove(place: Place, deletion: SessionDeletion): void {
   place.sessions.delete(sessionId);
   place.damages.delete(sessionId);
   for (const [num, fed] of place.feed) if (fed.sessionId === sessionId) place.feed.delete(num);
+  for (const note of place.notes.values()) if (note.sessionId === sessionId) place.notes.delete(note.name);
   for (const num of takesMail) place.mail.delete(num);
   for (const { num, sessionId: id } of [...place.mail.values()]) if (id === sessionId) place.mail.delete(num);
 }

@@ -7,7 +7,8 @@
 // T4. Only the process that claimed the store last can write. The claim says who that is, and whether it still gives signs of life.
 // T5. Damage is reported for the session that it belongs to; all others can be read.
 // T6. Mail, holds and reading need no claim: any process may use them. A mail is removed in the write that applies its action.
-// T7. A deleted session stays deleted: its id is never used again, and whoever still writes to it is refused.
+// T7. A deleted session stays deleted: its id is never used again, and whoever still writes to it is refused. What is kept of it is not
+//     more than it takes to know the id again, and the time; notes about it are gone with it.
 // T8. Entries with events are also read across all sessions, in the order in which they were committed. One that is committed later never
 //     comes before a cursor that was handed out.
 import type { EffectRow } from '../../journal/index.ts';
@@ -110,7 +111,7 @@ export interface SessionRewrite {
   readonly entries: readonly Pick<LogEntry, 'n' | 'body' | 'events'>[];
 }
 
-/** The deletion of a session, kept so that nobody creates it again by mistake. */
+/** The deletion of a session. */
 export interface SessionDeletion {
   readonly sessionId: string;
   readonly epoch: number;
@@ -321,6 +322,8 @@ export interface StoredNote {
   /** Counts the times that it was written. */
   readonly version: number;
   readonly body: string;
+  /** Session that it is about. */
+  readonly sessionId?: string;
 }
 
 /** A note to write. */
@@ -330,6 +333,11 @@ export interface NoteWrite {
   readonly version: number;
   /** If absent, the note is removed. */
   readonly body?: string;
+  /**
+   * Session that the note is about: it is removed with the session, and a later one is refused with `SessionDeletedError`. The session need
+   * not exist yet. The same each time that a note is written.
+   */
+  readonly sessionId?: string;
 }
 
 /** Filter for notes. */
@@ -362,7 +370,7 @@ export interface SessionStore extends SessionReader, StoreClaims, Mailbox, Store
   write(write: SessionWrite): Promise<void>;
   /** Replaces texts of stored entries, such as those that hold a message to be erased. */
   rewrite(rewrite: SessionRewrite): Promise<void>;
-  /** Removes everything of a session but its id. Settles also if the session does not exist, which then never will. */
+  /** Removes everything of a session, notes about it too. Settles also if the session does not exist, which then never will. */
   delete(deletion: SessionDeletion): Promise<void>;
   /** Notes that a session's data cannot be trusted: it is listed with its damage. Undefined takes the note away. Nothing else is changed. */
   quarantine(sessionId: string, damage: string | undefined): Promise<void>;

@@ -4,6 +4,7 @@
 // Q1. Changing any column of a row is found when the row is read: the sum covers the table, every column and the boundaries between them.
 // Q2. Removing a row is found: heads counts entries and effects, and the first entry names the session that it begins.
 // Q3. A tombstone has the id twice: the session stays deleted if one of them is damaged.
+// Q4. A tombstone has a digest of the id: it is known again, and nobody can read it. Earlier builds kept the id itself.
 import type { EffectRow } from '../../journal/index.ts';
 import { StopReason } from '../../continuation/index.ts';
 import { omitUndefined, readArray, readObject, readString } from '../../lib/index.ts';
@@ -38,6 +39,7 @@ export const storedColumns = {
   tombstones: ['id', 'num', 'at', 'id_copy'],
   holds: ['id', 'at', 'body'],
   notes: ['name', 'version', 'body'],
+  session_notes: ['name', 'version', 'session_id', 'body'],
 } as const;
 
 export type StoredTable = keyof typeof storedColumns;
@@ -177,6 +179,7 @@ export function readMailRow(row: StoredRow): Mail {
 
 /** The deletion of a session as it is stored. */
 export interface Tombstone {
+  /** Digest of the session's id. */
   readonly id: string;
   /** Number that the session had; absent if it was never created. */
   readonly num?: number;
@@ -193,10 +196,16 @@ export function readHoldRow(row: StoredRow): StoredHold {
   return { id: data.string('id'), at: data.time('at'), body: data.string('body') };
 }
 
-export const toNoteValues = ({ name, version, body }: StoredNote): Values => [name, version, body];
+/** A note about a session has a table of its own: it goes with the session. */
+export const getNoteTable = ({ sessionId }: Pick<StoredNote, 'sessionId'>): 'notes' | 'session_notes' =>
+  sessionId === undefined ? 'notes' : 'session_notes';
+
+export const toNoteValues = ({ name, version, body, sessionId }: StoredNote): Values =>
+  sessionId === undefined ? [name, version, body] : [name, version, sessionId, body];
 
 /** Reads the note of a row whose checksum is right. */
 export function readNoteRow(row: StoredRow): StoredNote {
   const data = readObject(row, 'notes');
-  return { name: data.string('name'), version: data.number('version'), body: data.string('body') };
+  const sessionId = data.optionalString('session_id');
+  return omitUndefined({ name: data.string('name'), version: data.number('version'), body: data.string('body'), sessionId });
 }
