@@ -11,8 +11,8 @@ import { toRunResult } from '../../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest, RecordedAction } from '../core/action.ts';
 import type { Agents } from '../core/agents.ts';
 import { isAnswer } from '../core/answers.ts';
+import { assertNotLooping } from '../core/check-action.ts';
 import { ActionWriter, withEvents } from './action-writer.ts';
-import { findCrashLoop } from './crash-loop.ts';
 import { readBody } from '../core/entries.ts';
 import type { HoldGate } from './hold-gate.ts';
 import type { AppliedActions } from '../core/queue.ts';
@@ -183,8 +183,7 @@ export class LiveSession {
     const repeated = requestId === undefined ? undefined : await this.#findRepeated(requestId, request, isAwaited);
     this.#assertActive();
     if (repeated !== undefined) return repeated;
-    const looping = findCrashLoop(this.id, this.log.state);
-    if (looping !== undefined && request.type !== 'resume' && request.type !== 'cancel') throw looping;
+    assertNotLooping(this.id, this.log.state, request);
     // Refused before anything is stored, if no agent could continue the session.
     if (request.type !== 'cancel' || hasWork(this.log.state)) this.#getAgent();
     if (isAnswer(request)) await this.#actions.checkAnswer(request, this.#getAgent(), this.#hasOpenStep);
