@@ -98,30 +98,47 @@ test.each(listCells(names))('%s: the route for %s, where the table says %s', asy
 describe('a message that was accepted, and refused by the worker', () => {
   const message = { path: '/sessions/s/messages', body: { text: 'say More' } };
 
-  /** A message that no worker has read yet, to a session that by then waits for a grant. */
-  async function postEarly() {
-    const session = await reach('new');
+  test('is refused again, with the same words, by every process and whatever happens later', async () => {
+    const session = await reach('grant');
     await session.worker.drain();
-    const { client } = session;
-    const first = client.send('s', 'look 1; look 2', { by: { id: 'ann', kind: 'user' }, requestId: 'first', until: 'accepted' });
-    await first;
-    return { session, post: connect(client) };
-  }
-
-  test('is refused again, with the same words, after a restart of the worker and of the server', async () => {
-    const session = await reach('running');
-    // The worker is gone before it reads the message; the next one finds the step open, and waits for a person.
-    await session.worker.drain({ timeoutMs: 0 });
-    const posted = await connect(session.client)(message);
-    expect(posted.status).toBe(202);
-    session.restartWorker({ maxRecoveries: 0 });
+    // An action before it may end the wait, so the message is accepted; this one does not.
+    await session.client.resume('s', { by: { id: 'ann', kind: 'user' }, until: 'accepted' });
+    expect((await connect(session.client)(message)).status).toBe(202);
+    const worker = session.restartWorker();
     const repeat = (): Promise<Reply> => connect(session.startClient())(message);
     await until(async () => expect((await repeat()).status).toBe(409));
     const refused = await repeat();
-    expect(refused.body.error).toMatchObject({ code: 'crash-loop' });
-    const worker = session.restartWorker();
-    await worker.resume('s', { by: { id: 'bob', kind: 'staff' }, until: 'accepted' });
+    expect(refused.body.error).toMatchObject({ code: 'message-refused' });
+    await worker.cancel('s', 'enough', { by: { id: 'bob', kind: 'staff' } });
     expect((await repeat()).body).toStrictEqual(refused.body);
     expect((await connect(worker)(message)).body).toStrictEqual(refused.body);
+    // Under another id, it is another message.
+    expect((await connect(session.client)(message, 'another')).status).toBe(202);
+  });
+
+  test('is refused again if it was queued behind a step, and the session waits for a grant after it', async () => {
+    const session = await reach('new');
+    const by = { id: 'ann', kind: 'user' } as const;
+    await session.worker.create({ id: 't', agent: 'short', tenant: 'north', owner: 'ann' }, { by });
+    await session.worker.send('t', 'slow 1; look 2', { by, until: 'accepted' });
+    await session.stage.gate.current.reached;
+    const late = { path: '/sessions/t/messages', body: { text: 'say More' } };
+    const post = connect(session.client);
+    expect(await post(late)).toMatchObject({ status: 202, body: { is_pending: true } });
+    await until(async () => expect((await session.worker.actions('t')).some(({ requestId }) => requestId === 'deed')).toBe(true));
+    expect(await post(late)).toMatchObject({ status: 202, body: { is_pending: true } });
+    expect(await connect(session.worker)(late)).toMatchObject({ status: 202, body: { is_pending: true } });
+    await session.release();
+    await until(async () => expect((await post(late)).code).toBe('message-refused'));
+    expect((await connect(session.worker)(late)).code).toBe('message-refused');
+  });
+
+  test('is not pending any more once it is applied', async () => {
+    const session = await reach('completed');
+    const post = connect(session.client);
+    await post(message);
+    await until(async () => expect((await post(message)).body).not.toHaveProperty('is_pending'));
+    expect((await post(message)).body).toMatchObject({ is_repeated: true });
+    expect((await connect(session.worker)(message, 'at-once')).body).not.toHaveProperty('is_pending');
   });
 });

@@ -123,9 +123,10 @@ export class LiveSession {
     const { target, end, isRepeated } = await this.#inTurn(() => this.#accept(request, options, mail));
     const known = 'execution' in target ? target.execution : this.log.state.execution.number;
     const execution = (await end) ?? known;
-    const { facts, safeState, claimed } = this.log;
+    const { facts, safeState, claimed, queued } = this.log;
+    const isPending = 'entry' in target && queued.has(target.entry);
     const toResult = (state: RunState): Promise<RunResult> => this.#toResult(state);
-    return toSessionResult(facts.id, safeState, { execution, isRepeated, approvals: claimed.approvals, toResult });
+    return toSessionResult(facts.id, safeState, { execution, isRepeated, isPending, approvals: claimed.approvals, toResult });
   }
 
   /** Continues with the remaining work, if there is any. */

@@ -91,9 +91,9 @@ export class MailClient implements SessionAccess {
     const { requestId } = options;
     const known = requestId === undefined ? undefined : await this.#findRepeated(sessionId, requestId, request);
     if (known !== undefined) return this.#toResult(sessionId, known, { ...options, isRepeated: true });
-    const waiting = await this.#readWaiting(sessionId);
-    // Actions before this one may change what is waited for.
-    if (waiting.length === 0) await this.#check(sessionId, request);
+    // Actions before this one may change what is waited for. One that was posted before is answered as it was then.
+    const isPosted = requestId !== undefined && (await this.#services.store.readMail({ sessionId, requestId })).length > 0;
+    if (!isPosted && (await this.#readWaiting(sessionId)).length === 0) await this.#check(sessionId, request);
     // Holds: sessions are created and forked by the other methods.
     const { mail, isRepeated } = await this.#post(sessionId, { request: request as MailedRequest, by: options.by }, options);
     const entry = options.until === 'accepted' ? undefined : await this.#whenApplied(mail);
@@ -262,6 +262,7 @@ export class MailClient implements SessionAccess {
     return toSessionResult(sessionId, state, {
       execution: known ?? state.execution.number,
       isRepeated,
+      isPending: known === undefined,
       approvals,
       mailbox: toMailedActions(waiting),
       toResult: (each) => this.#toRunResult(facts.agent.id, each),
