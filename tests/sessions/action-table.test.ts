@@ -2,13 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { readField } from '../../src/lib/index.ts';
 import type { ActionAnswer, ActionType } from '../../src/sessions/core/action-table.ts';
-import { describeRefusal } from '../../page/src/conversation/describe-effect.ts';
-import { actionTable } from '../../src/sessions/core/action-table.ts';
 import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
-import { pickSubjects } from '../support/test-scale.ts';
 import type { ReachedSession, Situation } from './conditions.ts';
 import { actionTypes, deeds, isRefusal, listCells, reach } from './conditions.ts';
-import { ann, bob, refusal, until } from './stage.ts';
+import { refusal, until } from './stage.ts';
 
 const requestId = 'deed';
 

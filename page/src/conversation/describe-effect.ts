@@ -9,7 +9,7 @@ type ShownWait = Pick<ViewWait, 'type' | 'reason'>;
 export function describeRefusal(waits: readonly ShownWait[]): string | undefined {
   if (waits.some(({ type }) => type === 'grant')) return 'Grant more, or end here, before you send another message.';
   if (waits.some(({ type, reason }) => type === 'person' && reason === 'crash-loop'))
-    return 'A step ended its process each time. Try it again, or end here, before you send another message.';
+    return 'Try the step again, or end here, before you send another message.';
   return undefined;
 }
 
