@@ -1,4 +1,5 @@
 export type {
+  ActionReceipt,
   AgentActions,
   AgentSnapshot,
   AgentView,

@@ -1,6 +1,6 @@
 export type { AgentView, ViewGap } from './agent-view.ts';
 export { createView } from './agent-view.ts';
-export type { AgentActions, ShownWait, ViewGrant } from './connect/actions.ts';
+export type { ActionReceipt, AgentActions, ShownWait, ViewGrant } from './connect/actions.ts';
 export type { AgentViewOptions, LiveAgentView } from './connect/create-agent-view.ts';
 export { createAgentView } from './connect/create-agent-view.ts';
 export type { PageChannel, PageEnvironment, PageLocks } from './connect/environment.ts';

@@ -83,7 +83,11 @@ function answer({ text, results, id, pass }: Order): ScriptedAnswer {
     case 'date':
       return last === undefined ? call('pick_date') : { text: `The date is ${last}.`, usage };
     case 'dig':
-      return call('look_up', { name: `partner-${results.length}` });
+      // With a gate, the third step is in the middle until it opens.
+      return {
+        ...(first !== '' && results.length === 2 && { chunks: write(4, () => pass(first)) }),
+        ...call('look_up', { name: `partner-${results.length}` }),
+      };
     case 'steps':
       return results.length < Number(first) - 1
         ? { text: `Step ${results.length + 1}.`, ...call('look_up', { name: `partner-${results.length}` }) }

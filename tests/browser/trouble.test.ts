@@ -34,6 +34,52 @@ describe('while no worker runs', () => {
   });
 });
 
+describe('a session that refuses a message', () => {
+  it('does not offer Send, says why, and keeps what is typed across a reload', async () => {
+    const site = await openSite();
+    const id = await site.newSession('dig', { agent: 'careful', until: 'rest' });
+    const talk = await openSession(await openTabs(), site, id);
+    await talk.page.getByText('Grant more, or end here, before you send another message.').waitFor();
+    expect(await talk.getButton('Send').isEnabled()).toBe(false);
+    await talk.send('say hello');
+    const box = talk.page.getByRole('textbox', { name: 'Message' });
+    expect(await box.inputValue()).toBe('say hello');
+    await talk.page.reload();
+    await talk.page.getByText('Grant more, or end here, before you send another message.').waitFor();
+    expect(await box.inputValue()).toBe('say hello');
+    await talk.getButton('End here').click();
+    await expect.poll(() => talk.getButton('Send').isEnabled()).toBe(true);
+    await talk.getButton('Send').click();
+    await talk.waitForText('hello');
+    await talk.waitForStatus('Completed');
+    expect(await box.inputValue()).toBe('');
+  });
+
+  it.each(['stays open', 'is loaded again'])('gives a message back that it had accepted, to a page that %s', async (page) => {
+    const site = await openSite();
+    const tabs = await openTabs();
+    tabs.allow(/409/);
+    const talk = await openSession(tabs, site, await site.newSession('dig last', { agent: 'careful' }));
+    await talk.waitForText('word-1');
+    await talk.send('say hello');
+    await talk.waitForText('say hello');
+    const box = talk.page.getByRole('textbox', { name: 'Message' });
+    expect(await box.inputValue()).toBe('');
+    if (page === 'is loaded again') await talk.page.reload();
+    site.open('last');
+    await talk.page.getByText('Your message was refused.').waitFor();
+    expect(await box.inputValue()).toBe('say hello');
+    expect(await talk.countText('No worker has taken it up yet')).toBe(0);
+    await talk.page.reload();
+    await talk.getButton('End here').click();
+    await expect.poll(() => box.inputValue()).toBe('say hello');
+    await expect.poll(() => talk.getButton('Send').isEnabled()).toBe(true);
+    await talk.getButton('Send').click();
+    await talk.waitForStatus('Completed');
+    expect(await talk.countText('say hello')).toBe(1);
+  });
+});
+
 describe('a person with a keyboard', () => {
   it('stays near the conversation after an approval, and in the field after starting a session', async () => {
     const site = await openSite();

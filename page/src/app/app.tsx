@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import { useCallback, useRef, useState } from 'react';
 import { moveDraft } from '../conversation/drafts.ts';
+import { keepSent } from '../conversation/sent-messages.ts';
 import { SessionPage } from '../conversation/session-page.tsx';
 import { config } from '../config.ts';
 import { Inbox } from '../sessions/inbox.tsx';
@@ -26,7 +27,7 @@ export function App(): ReactElement {
   const route = useRoute();
   const list = useSessionList();
   const inbox = useInbox();
-  const [created, setCreated] = useState<{ readonly sessionId: string; readonly text: string }>();
+  const [created, setCreated] = useState<string>();
   const [homeCount, setHomeCount] = useState(0);
   const unused = useRef<string>(undefined);
   const [isWhyOpen, setWhyOpen] = useState(false);
@@ -47,9 +48,11 @@ export function App(): ReactElement {
   const startWith = async (text: string): Promise<void> => {
     // One whose first message was refused is used for the next try.
     const sessionId = (unused.current ??= await createSession());
-    await postJson(`${config.api}/sessions/${encodeURIComponent(sessionId)}/messages`, { text, request_id: createRequestId() });
+    const requestId = createRequestId();
+    await postJson(`${config.api}/sessions/${encodeURIComponent(sessionId)}/messages`, { text, request_id: requestId });
     unused.current = undefined;
-    setCreated({ sessionId, text });
+    keepSent(sessionId, [{ text, requestId, before: 0 }]);
+    setCreated(sessionId);
     moveDraft(text, { from: homeDraft, to: sessionId });
     navigate({ type: 'session', sessionId });
     list.refresh();
@@ -68,7 +71,7 @@ export function App(): ReactElement {
           onChange={refresh}
           isWhyOpen={isWhyOpen}
           setWhyOpen={setWhyOpen}
-          createdWith={created?.sessionId === route.sessionId ? created.text : undefined}
+          isNew={created === route.sessionId}
         />
       )}
       {route.type === 'inbox' && (

@@ -1,10 +1,11 @@
-import { useCallback, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { ActionReceipt } from 'stepline/ui';
 import { describeError } from './server.ts';
 
 /** Something that a person started: whether it runs, and what went wrong with it. */
 export interface Action {
-  /** Runs it; returns true if it worked. Nothing happens while it runs already. */
-  readonly run: (work: () => Promise<void>) => Promise<boolean>;
+  /** Runs it; returns true if it worked. Nothing happens while it runs already. One that is refused later is an error then. */
+  readonly run: (work: () => Promise<ActionReceipt | void>) => Promise<boolean>;
   readonly isBusy: boolean;
   /** True if the last one worked. */
   readonly isDone: boolean;
@@ -21,15 +22,29 @@ export function useAction(): Action {
   const [isDone, setDone] = useState(false);
   const [error, setError] = useState('');
   const busy = useRef(false);
-  const run = useCallback(async (work: () => Promise<void>): Promise<boolean> => {
+  const following = useRef(new AbortController());
+  useEffect(() => () => following.current.abort(), []);
+  const follow = useCallback(async (receipt: ActionReceipt): Promise<void> => {
+    const { signal } = (following.current = new AbortController());
+    try {
+      await receipt.whenSettled(signal);
+    } catch (problem) {
+      if (signal.aborted) return;
+      setDone(false);
+      setError(describeError(problem));
+    }
+  }, []);
+  const run = useCallback(async (work: () => Promise<ActionReceipt | void>): Promise<boolean> => {
     if (busy.current) return false;
+    following.current.abort();
     busy.current = true;
     setBusy(true);
     setDone(false);
     setError('');
     try {
-      await work();
+      const receipt = await work();
       setDone(true);
+      if (receipt !== undefined) void follow(receipt);
       return true;
     } catch (problem) {
       setError(describeError(problem));
@@ -38,7 +53,7 @@ export function useAction(): Action {
       busy.current = false;
       setBusy(false);
     }
-  }, []);
+  }, [follow]);
   const reset = useCallback(() => setDone(false), []);
   return { run, isBusy, isDone, error, setError, reset };
 }

@@ -4,7 +4,8 @@ import { Icon } from '../app/icons.tsx';
 import type { Action } from '../app/use-action.ts';
 import { useAction } from '../app/use-action.ts';
 import { keepDraft, readDraft } from './drafts.ts';
-import { removeSent } from './remove-sent.ts';
+import { putBack, removeSent } from './remove-sent.ts';
+import type { ReturnedMessage } from './use-sent-messages.ts';
 
 interface ComposerProps {
   /** Names the draft. */
@@ -15,6 +16,10 @@ interface ComposerProps {
   readonly placeholder: string;
   /** Effect of a message now, if it may surprise. */
   readonly hint?: string | undefined;
+  /** True if the session takes no message now; the hint says why. What is typed is kept. */
+  readonly isRefused?: boolean;
+  /** A message that was refused after it had been sent: it goes back to the field. */
+  readonly returned?: ReturnedMessage | undefined;
   /** Takes the focus when it appears. */
   readonly takesFocus?: boolean;
 }
@@ -36,7 +41,8 @@ function StopButton({ action, stop }: { readonly action: Action; readonly stop: 
 }
 
 /** The field for a message. What was typed stays if it cannot be sent. */
-export function Composer({ draft, isRunning, send, stop, placeholder, hint, takesFocus = false }: ComposerProps): ReactElement {
+export function Composer(props: ComposerProps): ReactElement {
+  const { draft, isRunning, send, stop, placeholder, hint, isRefused = false, returned, takesFocus = false } = props;
   const [text, setText] = useState(() => readDraft(draft));
   const area = useRef<HTMLTextAreaElement>(null);
   const [errorId, hintId] = [useId(), useId()];
@@ -50,7 +56,15 @@ export function Composer({ draft, isRunning, send, stop, placeholder, hint, take
   useEffect(() => {
     if (takesFocus) area.current?.focus();
   }, [takesFocus]);
+  const { setError } = sending;
+  useEffect(() => {
+    if (returned === undefined) return;
+    setText((now) => putBack(returned.text, now));
+    keepDraft(draft, putBack(returned.text, readDraft(draft)));
+    setError(returned.reason);
+  }, [returned, draft, setError]);
   const submit = async (): Promise<void> => {
+    if (isRefused) return;
     if (text.trim() === '') {
       area.current?.focus();
       return;
@@ -97,7 +111,7 @@ export function Composer({ draft, isRunning, send, stop, placeholder, hint, take
           onKeyDown={onKeyDown}
         />
         {isRunning && stop !== undefined && <StopButton action={stopping} stop={stop} />}
-        <button type="submit" className="button primary" disabled={sending.isBusy}>
+        <button type="submit" className="button primary" disabled={sending.isBusy || isRefused}>
           <Icon name="send" />
           Send
         </button>

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { UseAgentResult } from 'stepline/react';
 import { useAgent } from 'stepline/react';
-import type { AgentActions } from 'stepline/ui';
+import type { ActionReceipt, AgentActions } from 'stepline/ui';
 import { RequestFailedError } from 'stepline/ui';
 import { Icon } from '../app/icons.tsx';
 import { Link } from '../app/routing.tsx';
@@ -17,12 +17,12 @@ import { WhyAside } from '../why/why-aside.tsx';
 import { AgentName } from './agent-name.ts';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
-import { describeEffect } from './describe-effect.ts';
+import { describeEffect, describeRefusal } from './describe-effect.ts';
 import { dropRepeats } from './drop-repeats.ts';
 import { MessageList } from './message-list.tsx';
-import type { SentMessage } from './pending-message.tsx';
-import { countUserMessages, PendingMessage } from './pending-message.tsx';
+import { PendingMessage } from './pending-message.tsx';
 import { StatusLine } from './status-line.tsx';
+import { useSentMessages } from './use-sent-messages.ts';
 
 interface EmptyProps {
   readonly agent: UseAgentResult;
@@ -81,8 +81,8 @@ interface SessionPageProps {
   readonly onChange: () => void;
   readonly isWhyOpen: boolean;
   readonly setWhyOpen: (isOpen: boolean) => void;
-  /** Message that the session was just created with; empty if there was none; undefined if it was not just created. */
-  readonly createdWith: string | undefined;
+  /** True if it was just created with a message. */
+  readonly isNew: boolean;
 }
 
 function SessionHeader({
@@ -134,14 +134,16 @@ function SessionHeader({
 }
 
 /** Calls back after each action that worked. */
-function withNotice(agent: AgentActions, onDone: (content?: unknown) => void): AgentActions {
-  const noteDone = async (work: Promise<void>, content?: unknown): Promise<void> => {
-    await work;
-    onDone(content);
+function withNotice(agent: AgentActions, onDone: () => void): AgentActions {
+  const noteDone = async (work: Promise<ActionReceipt>): Promise<ActionReceipt> => {
+    const receipt = await work;
+    onDone();
+    return receipt;
   };
   return {
-    send: (content) => noteDone(agent.send(content), content),
+    send: (content, options) => noteDone(agent.send(content, options)),
     cancel: (reason) => agent.cancel(reason),
+    resume: () => noteDone(agent.resume()),
     readWait: (waitId) => agent.readWait(waitId),
     approve: (wait, options) => noteDone(agent.approve(wait, options)),
     reject: (wait, reason) => noteDone(agent.reject(wait, reason)),
@@ -160,25 +162,20 @@ function useIsLoaded({ connection, messages }: UseAgentResult): boolean {
 
 /** Shows a session, live. */
 export function SessionPage(props: SessionPageProps): ReactElement {
-  const { sessionId, agentName, onChange, isWhyOpen, setWhyOpen, createdWith } = props;
+  const { sessionId, agentName, onChange, isWhyOpen, setWhyOpen, isNew } = props;
   const agent = useAgent({ url: config.api, sessionId, ...(config.tokenUrl !== undefined && { getToken }) });
   const { messages, waits, status, gaps, connection } = agent;
   const isWide = useMedia(wide);
   const [actionCount, setActionCount] = useState(0);
   const hasLoaded = useIsLoaded(agent);
-  const [sent, setSent] = useState<SentMessage | undefined>(() =>
-    createdWith === undefined || createdWith === '' ? undefined : { text: createdWith, before: 0 },
-  );
-  const actions = useMemo(() => {
-    const before = countUserMessages(agent.messages);
-    return withNotice(agent, (content) => {
-      setActionCount((count) => count + 1);
-      if (typeof content === 'string') setSent({ text: content, before });
-    });
-  }, [agent]);
+  const actions = useMemo(() => withNotice(agent, () => setActionCount((count) => count + 1)), [agent]);
   const shown = useMemo(() => dropRepeats(messages), [messages]);
-  const isPending = sent !== undefined && countUserMessages(messages) <= sent.before;
-  const send = (text: string): Promise<void> => actions.send(text);
+  const { pending, returned, send: post } = useSentMessages(sessionId, agent);
+  const send = async (text: string): Promise<void> => {
+    await post(text);
+    setActionCount((count) => count + 1);
+  };
+  const refusal = describeRefusal(waits);
   const main = useRef<HTMLElement>(null);
   useEffect(() => noteTitle(sessionId, messages), [sessionId, messages]);
   useEffect(onChange, [status, waits.length, onChange]);
@@ -198,10 +195,12 @@ export function SessionPage(props: SessionPageProps): ReactElement {
             messages={shown}
             isLoadingEarlier={isLoadingEarlier}
             actionCount={actionCount}
-            empty={isPending ? null : <EmptyConversation agent={agent} isLoaded={hasLoaded} send={send} />}
+            empty={pending.length > 0 ? null : <EmptyConversation agent={agent} isLoaded={hasLoaded} send={send} />}
           >
             {connection === 'refused' && messages.length > 0 && <RefusedNote error={agent.error} />}
-            {isPending && <PendingMessage key={sent.before} sent={sent} />}
+            {pending.map(({ requestId, text }) => (
+              <PendingMessage key={requestId} text={text} />
+            ))}
             <WaitList waits={waits} actions={actions} />
           </MessageList>
         </AgentName>
@@ -211,10 +210,14 @@ export function SessionPage(props: SessionPageProps): ReactElement {
             draft={sessionId}
             isRunning={status === 'in_progress'}
             send={send}
-            stop={() => actions.cancel('the person pressed Stop')}
+            stop={async () => {
+              await actions.cancel('the person pressed Stop');
+            }}
             placeholder={status === 'in_progress' ? 'Add a message…' : 'Write a message…'}
-            hint={describeEffect(waits)}
-            takesFocus={createdWith !== undefined}
+            hint={refusal ?? describeEffect(waits)}
+            isRefused={refusal !== undefined}
+            returned={returned}
+            takesFocus={isNew}
           />
         )}
       </main>

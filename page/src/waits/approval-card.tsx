@@ -1,7 +1,7 @@
 // A call that waits for somebody's approval.
 import type { MouseEvent, ReactElement } from 'react';
 import { useId, useState } from 'react';
-import type { AgentActions, ViewWait } from 'stepline/ui';
+import type { ActionReceipt, AgentActions, ViewWait } from 'stepline/ui';
 import { Icon } from '../app/icons.tsx';
 import { formatTime } from '../format/format.ts';
 import { ArgsView } from './args-view.tsx';
@@ -36,7 +36,7 @@ function EditForm({
   approve,
   action,
   onClose,
-}: FormProps & { readonly args: unknown; readonly approve: (args: unknown) => Promise<void> }): ReactElement {
+}: FormProps & { readonly args: unknown; readonly approve: (args: unknown) => Promise<ActionReceipt> }): ReactElement {
   const [text, setText] = useState(() => JSON.stringify(args ?? {}, null, 2));
   const problemId = useId();
   const parsed = parseJson(text);
@@ -77,7 +77,7 @@ function EditForm({
 }
 
 /** The reason for a rejection, which the model reads. */
-function RejectForm({ reject, action, onClose }: FormProps & { readonly reject: (reason: string) => Promise<void> }): ReactElement {
+function RejectForm({ reject, action, onClose }: FormProps & { readonly reject: (reason: string) => Promise<ActionReceipt> }): ReactElement {
   const [reason, setReason] = useState('');
   return (
     <div className="wait-form">

@@ -3,6 +3,7 @@ import type { AgentActions, ViewWait } from 'stepline/ui';
 import { Icon } from '../app/icons.tsx';
 import { formatTime } from '../format/format.ts';
 import { ApprovalCard } from './approval-card.tsx';
+import { CrashCard } from './crash-card.tsx';
 import { GrantCard } from './grant-card.tsx';
 import { QuestionCard } from './question-card.tsx';
 
@@ -27,6 +28,9 @@ function WaitItem({ wait, actions }: { readonly wait: ViewWait; readonly actions
       return <GrantCard wait={wait} actions={actions} />;
     case 'provider':
       return <ProviderNote wait={wait} />;
+    case 'person':
+      if (wait.reason === 'crash-loop') return <CrashCard wait={wait} actions={actions} />;
+      return <QuestionCard wait={wait} actions={actions} />;
     default:
       return <QuestionCard wait={wait} actions={actions} />;
   }

@@ -72,7 +72,7 @@ export function toSessionView(session: Session, options: SessionViewOptions): Js
 
 /** Shows the result of an action. */
 export function toResultView(result: SessionResult, options: SessionViewOptions): JsonObject {
-  const { sessionId, execution, status, stopReason, text, waitingFor, isRepeated } = result;
+  const { sessionId, execution, status, stopReason, text, waitingFor, isRepeated, isPending } = result;
   return present({
     session_id: sessionId,
     execution,
@@ -82,5 +82,6 @@ export function toResultView(result: SessionResult, options: SessionViewOptions)
     sentence: result.explain(),
     waiting_for: waitingFor.map((wait) => toWaitView(wait, options)),
     is_repeated: isRepeated,
+    is_pending: isPending,
   });
 }

@@ -91,13 +91,16 @@ function judgeSessions({ count, open, oldestOpen, damaged }: Census, isWorking: 
 }
 
 async function judgeMail({ store, clock }: CommandContext, isWorking: boolean): Promise<Finding> {
-  let count = 0;
+  let [count, damaged] = [0, 0];
   let oldest = Infinity;
-  for await (const { at, reply } of readAllMail(store)) {
-    if (reply !== undefined) continue;
+  for await (const { at, reply, damage } of readAllMail(store, { includesDamaged: true })) {
+    if (damage !== undefined) damaged += 1;
+    if (reply !== undefined || damage !== undefined) continue;
     count += 1;
     oldest = Math.min(oldest, at);
   }
+  if (damaged > 0)
+    return find('mailbox', 'wrong', `${pluralize(damaged, 'damaged action')}, never applied; whoever asked can send the same request again`);
   if (count === 0) return find('mailbox', 'ok', 'empty');
   const age = clock.now() - oldest;
   const text = `${pluralize(count, 'action')} waiting, the oldest for ${toSpan(age)}`;

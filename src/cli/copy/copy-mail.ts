@@ -1,13 +1,17 @@
-import type { Mail, SessionStore } from '../../sessions/index.ts';
+import type { Mail, MailQuery, SessionStore } from '../../sessions/index.ts';
 import type { CopyStores } from './copy-session.ts';
 
 /** Reads all mails, page by page. */
-export async function* readAllMail(store: SessionStore): AsyncGenerator<Mail, void, undefined> {
+export async function* readAllMail(
+  store: SessionStore,
+  query: Pick<MailQuery, 'includesDamaged'> = {},
+): AsyncGenerator<Mail, void, undefined> {
   for (let after = 0; ;) {
-    const page = await store.readMail({ after });
+    const page = await store.readMail({ ...query, after });
     yield* page;
     const last = page.at(-1);
-    if (last === undefined) return;
+    // The number of a damaged one may be wrong.
+    if (last === undefined || last.num <= after) return;
     after = last.num;
   }
 }

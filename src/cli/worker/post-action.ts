@@ -4,6 +4,7 @@
 import type { Clock } from '../../lib/index.ts';
 import { sleep, SteplineError } from '../../lib/index.ts';
 import type { ActionOptions } from '../../sessions/index.ts';
+import { findExecution } from '../../sessions/index.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ExitCode } from '../exit-code.ts';
 import { createRefusal } from '../failures.ts';
@@ -16,7 +17,7 @@ export type ActionState = 'applied' | 'stored' | 'no-worker' | 'timed-out';
 export interface PostedAction {
   readonly sessionId: string;
   readonly run: (options: ActionOptions) => Promise<unknown>;
-  /** True once the action has its effect. @default the log of the session has its request */
+  /** True once the action has its effect. @default an execution of the session has applied it */
   readonly isApplied?: () => Promise<boolean>;
 }
 
@@ -38,8 +39,12 @@ function toRefusal(error: unknown): unknown {
 export async function postAction(context: CommandContext, { sessionId, run, isApplied }: PostedAction): Promise<ActionState> {
   const { store, clock, by, ids, timeoutMs } = context;
   const requestId = ids();
-  const isInLog = async (): Promise<boolean> => (await store.findRequest(sessionId, requestId)) !== undefined;
-  const isDone = isApplied ?? isInLog;
+  // One that is queued behind the open step may still be refused.
+  const isInEffect = async (): Promise<boolean> => {
+    const entry = await store.findRequest(sessionId, requestId);
+    return entry !== undefined && (await findExecution(store, sessionId, entry)) !== undefined;
+  };
+  const isDone = isApplied ?? isInEffect;
   try {
     // Stored first: whatever is said about it later holds.
     await run({ by, requestId, until: 'accepted' });

@@ -2,13 +2,14 @@
 // Owns:     the text of a mail, and how a mail is shown while it waits.
 // Does not: post or apply anything.
 // M1. The author and the action are checked by the process that posts a mail, and again by the one that applies it.
-import { jsonEquals, omitUndefined, present, readJsonObject, readObject } from '../../lib/index.ts';
+import { describeValue, jsonEquals, omitUndefined, present, readJsonObject, readObject } from '../../lib/index.ts';
 import type { Mail } from '../store/session-store.ts';
 import type { Action, ActionRequest, Actor, ForkPoint, RecordedAction } from './action.ts';
 import { parseActionOptions } from './parse-input.ts';
 import { isSameRequest } from './requests.ts';
 import type { SessionFacts } from './session.ts';
 import type { NewSession } from './session-runtime.ts';
+import { StoreUnavailableError } from './store-unavailable-error.ts';
 import { fromWire } from './wire-errors.ts';
 
 /** An action that a client asks the worker for. */
@@ -89,6 +90,16 @@ function toAction({ request, by }: MailedAction, at: number): Action | undefined
 
 /** Reads the reply to a mail: the error that refused it. */
 export const readReply = (reply: string): Error => fromWire(readJsonObject(JSON.parse(reply), 'reply'));
+
+/** Returns the error for a mail whose row is damaged: it is never applied, and can be posted again. */
+export function createDamagedMailError({ num, sessionId, requestId, damage = 'its row is damaged' }: Mail): StoreUnavailableError {
+  const of = sessionId === '' ? '' : ` for session ${describeValue(sessionId)}`;
+  const request = requestId === '' ? '' : `, request ${describeValue(requestId)}`;
+  return new StoreUnavailableError('failed', {
+    what: `action ${num} in the mailbox${of}${request} was not applied: ${damage}`,
+    advice: 'Nothing else was changed. Send it again with the same request id.',
+  });
+}
 
 /** Shows mails as actions, in their order. A deletion is not shown: nothing will be left to show it in. */
 export function toMailedActions(mails: readonly Mail[]): readonly RecordedAction[] {

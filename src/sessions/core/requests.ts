@@ -36,15 +36,11 @@ async function readFate(reader: SessionReader, sessionId: string, { n, body }: L
   return { refused, execution: later.find(({ applied }) => applied?.includes(n) === true)?.execution };
 }
 
-/** Finds the execution that the action of an entry went to; undefined if none has applied it yet. Throws if the action was refused. */
+/**
+ * Finds the execution that the action of an entry went to; undefined if none has applied it yet. Throws if the action was refused, each time
+ * the same.
+ */
 export async function findExecution(reader: SessionReader, sessionId: string, entry: LogEntry): Promise<number | undefined> {
-  const { execution, refused } = await readFate(reader, sessionId, entry);
-  if (refused !== undefined) throw new ActionRefusedError(refused.why, refused.code);
-  return execution;
-}
-
-/** Does the same for whoever asked first: a refusal is thrown as the error that it was. */
-export async function findFirstExecution(reader: SessionReader, sessionId: string, entry: LogEntry): Promise<number | undefined> {
   const { execution, refused } = await readFate(reader, sessionId, entry);
   if (refused !== undefined)
     throw refused.error === undefined ? new ActionRefusedError(refused.why, refused.code) : fromWire(refused.error);

@@ -92,6 +92,11 @@ interface SessionResultFields {
   readonly waitingFor: readonly SessionWait[];
   /** True if the same request was made before. */
   readonly isRepeated?: boolean;
+  /**
+   * True if the action is stored, and no execution has applied it yet. It may still be refused: the same request again then throws the
+   * refusal.
+   */
+  readonly isPending?: boolean;
 }
 
 /**
@@ -144,6 +149,8 @@ function toWaits(sessionId: string, state: RunState, approvals: ExpiryOptions | 
 interface SessionResultOptions {
   readonly execution: number;
   readonly isRepeated: boolean;
+  /** @default false */
+  readonly isPending?: boolean;
   readonly approvals: ExpiryOptions | undefined;
   /** Actions that no worker has taken yet. */
   readonly mailbox?: readonly RecordedAction[];
@@ -153,7 +160,7 @@ interface SessionResultOptions {
 /** Returns the result of an execution of this session. */
 export async function toSessionResult(sessionId: string, current: RunState, options: SessionResultOptions): Promise<SessionResult> {
   const { past, execution } = current.data;
-  const { execution: number, isRepeated, approvals, mailbox, toResult } = options;
+  const { execution: number, isRepeated, isPending = false, approvals, mailbox, toResult } = options;
   const wanted = number === execution.number ? execution : past.toArray().find((each) => each.number === number);
   const state = wanted === undefined || wanted === execution ? current : current.evolve({ execution: wanted });
   const status = getShownStatus(state, mailbox);
@@ -166,6 +173,7 @@ export async function toSessionResult(sessionId: string, current: RunState, opti
     execution: state.execution.number,
     waitingFor: await toWaits(sessionId, state, approvals),
     ...(isRepeated && { isRepeated }),
+    ...(isPending && { isPending }),
     explain: (options) => ('explain' in result ? result.explain(options) : explain(state, status, options)),
   });
 }

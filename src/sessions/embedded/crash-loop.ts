@@ -1,9 +1,7 @@
 // A step that ends the process each time it is resumed.
 import type { EventHeader } from '../../events/index.ts';
 import { BaseEvent, describeEvent } from '../../events/index.ts';
-import type { RunState } from '../../step-by-step/index.ts';
 import { AgentFinished, AgentStateUpdated, toEventWait } from '../../step-by-step/index.ts';
-import { CrashLoopError } from '../core/crash-loop-error.ts';
 import { toExecutionId } from '../core/execution-id.ts';
 import type { SessionLog } from './session-log.ts';
 
@@ -24,11 +22,6 @@ export class CrashLoopDetected extends BaseEvent {
   override describe(): string {
     return describeEvent(this);
   }
-}
-
-/** Returns the error of a session that waits because its step ended the process; undefined if it does not. */
-export function findCrashLoop(sessionId: string, { execution, stepCount }: RunState): CrashLoopError | undefined {
-  return execution.crashLoop && new CrashLoopError(sessionId, { ...execution.crashLoop, step: stepCount + 1 });
 }
 
 /** Makes a session wait for somebody who resumes or cancels it. Settles with the events when that is stored. */

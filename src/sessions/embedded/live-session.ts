@@ -11,8 +11,8 @@ import { toRunResult } from '../../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest, RecordedAction } from '../core/action.ts';
 import type { Agents } from '../core/agents.ts';
 import { isAnswer } from '../core/answers.ts';
+import { assertNotLooping } from '../core/check-action.ts';
 import { ActionWriter, withEvents } from './action-writer.ts';
-import { findCrashLoop } from './crash-loop.ts';
 import { readBody } from '../core/entries.ts';
 import type { HoldGate } from './hold-gate.ts';
 import type { AppliedActions } from '../core/queue.ts';
@@ -123,9 +123,10 @@ export class LiveSession {
     const { target, end, isRepeated } = await this.#inTurn(() => this.#accept(request, options, mail));
     const known = 'execution' in target ? target.execution : this.log.state.execution.number;
     const execution = (await end) ?? known;
-    const { facts, safeState, claimed } = this.log;
+    const { facts, safeState, claimed, queued } = this.log;
+    const isPending = 'entry' in target && queued.has(target.entry);
     const toResult = (state: RunState): Promise<RunResult> => this.#toResult(state);
-    return toSessionResult(facts.id, safeState, { execution, isRepeated, approvals: claimed.approvals, toResult });
+    return toSessionResult(facts.id, safeState, { execution, isRepeated, isPending, approvals: claimed.approvals, toResult });
   }
 
   /** Continues with the remaining work, if there is any. */
@@ -183,8 +184,7 @@ export class LiveSession {
     const repeated = requestId === undefined ? undefined : await this.#findRepeated(requestId, request, isAwaited);
     this.#assertActive();
     if (repeated !== undefined) return repeated;
-    const looping = findCrashLoop(this.id, this.log.state);
-    if (looping !== undefined && request.type !== 'resume' && request.type !== 'cancel') throw looping;
+    assertNotLooping(this.id, this.log.state, request);
     // Refused before anything is stored, if no agent could continue the session.
     if (request.type !== 'cancel' || hasWork(this.log.state)) this.#getAgent();
     if (isAnswer(request)) await this.#actions.checkAnswer(request, this.#getAgent(), this.#hasOpenStep);

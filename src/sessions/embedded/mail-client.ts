@@ -5,27 +5,30 @@
 // C2. Whoever waits gets the same result, or the same error, as in the worker's own process.
 // C3. What is checked before an action is posted only saves time: the worker checks again.
 import type { Clock, IdSource } from '../../lib/index.ts';
-import type { RunResult, RunState } from '../../step-by-step/index.ts';
+import type { AskedCall, RunResult, RunState } from '../../step-by-step/index.ts';
 import { toRunResult } from '../../step-by-step/index.ts';
-import type { ActionOptions, ActionRequest, ForkPoint } from '../core/action.ts';
+import type { ActionOptions, ActionRequest, Actor, ForkPoint } from '../core/action.ts';
 import type { Agents } from '../core/agents.ts';
-import { checkAnswer, isAnswer } from '../core/answers.ts';
-import { readBody } from '../core/entries.ts';
+import { checkAction } from '../core/check-action.ts';
+import { readBody, readEntriesFrom } from '../core/entries.ts';
+import { assertErasable, eraseMessage } from '../core/erase-message.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
 import type { MailedAction, MailedRequest } from '../core/mail.ts';
-import { isCreatedBy, isErasure, isSameMail, readMailBody, readReply, toMailedActions, writeMail } from '../core/mail.ts';
+import { createDamagedMailError, isCreatedBy, isErasure, isSameMail, readMailBody, readReply, toMailedActions, writeMail } from '../core/mail.ts';
 import { findRest, isAtRest } from '../core/read-session.ts';
 import { RequestReusedError } from '../core/request-reused-error.ts';
-import { findExecution, findFirstExecution, isSameRequest } from '../core/requests.ts';
+import { findExecution, isSameRequest } from '../core/requests.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
 import type { Session, SessionResult } from '../core/session.ts';
 import { toSession, toSessionResult } from '../core/session.ts';
+import { SessionConflictError } from '../core/session-conflict-error.ts';
 import type { SessionDeletedError } from '../core/session-deleted-error.ts';
 import { UnknownSessionError } from '../core/unknown-session-error.ts';
 import type { LogEntry, Mail, SessionStore } from '../store/session-store.ts';
 import { createEmptySession, createForkLog } from './create-sessions.ts';
 import type { KnownSession, RecentReads } from './recent-reads.ts';
 import type { NewSessionRequest, SessionAccess } from './session-access.ts';
+import type { NewLog } from './session-log.ts';
 import type { StoreWatcher } from './store-watcher.ts';
 
 /** Services the runtime provides to its client. */
@@ -60,25 +63,37 @@ export class MailClient implements SessionAccess {
   async create(session: NewSessionRequest, options: ActionOptions): Promise<Session> {
     // It is shown as it will be, which needs its agent: refused before anything is posted.
     if (options.until === 'accepted') this.#services.agents.newest(session.agent);
-    const { mail } = await this.#post(session.id, { request: { type: 'create', session }, by: options.by }, options);
-    if (options.until !== 'accepted') await this.#whenApplied(mail);
-    return this.view(session.id);
+    return this.#make(session.id, { request: { type: 'create', session }, by: options.by }, options);
   }
 
   async fork(from: ForkPoint, session: Omit<NewSessionRequest, 'agent'>, options: ActionOptions): Promise<Session> {
-    await this.#read(from.sessionId);
-    const { mail } = await this.#post(session.id, { request: { type: 'fork', from, session }, by: options.by }, options);
+    await this.#previewFork(from, { session, by: options.by, clock: this.#services.clock });
+    return this.#make(session.id, { request: { type: 'fork', from, session }, by: options.by }, options);
+  }
+
+  /** Asks for a new session. Throws if its id is taken, unless by the same request. */
+  async #make(sessionId: string, action: MailedAction, options: ActionOptions): Promise<Session> {
+    const { store } = this.#services;
+    const { requestId } = options;
+    const entry = requestId === undefined ? undefined : await store.findRequest(sessionId, requestId);
+    if (requestId !== undefined && entry !== undefined) {
+      await this.#assertSame(entry, { sessionId, requestId, body: writeMail(action) });
+      return this.view(sessionId);
+    }
+    const taken = await store.effects(sessionId, { prefix: 'none' });
+    if (taken !== undefined) throw new SessionConflictError(sessionId, { expected: 0, found: taken.head });
+    const { mail } = await this.#post(sessionId, action, options);
     if (options.until !== 'accepted') await this.#whenApplied(mail);
-    return this.view(session.id);
+    return this.view(sessionId);
   }
 
   async act(sessionId: string, request: ActionRequest, options: ActionOptions): Promise<SessionResult> {
     const { requestId } = options;
     const known = requestId === undefined ? undefined : await this.#findRepeated(sessionId, requestId, request);
     if (known !== undefined) return this.#toResult(sessionId, known, { ...options, isRepeated: true });
-    const waiting = await this.#readWaiting(sessionId);
-    // Actions before this one may change what is waited for.
-    if (waiting.length === 0) await this.#check(sessionId, request);
+    // Actions before this one may change what is waited for. One that was posted before is answered as it was then.
+    const isPosted = requestId !== undefined && (await this.#services.store.readMail({ sessionId, requestId })).length > 0;
+    if (!isPosted && (await this.#readWaiting(sessionId)).length === 0) await this.#check(sessionId, request);
     // Holds: sessions are created and forked by the other methods.
     const { mail, isRepeated } = await this.#post(sessionId, { request: request as MailedRequest, by: options.by }, options);
     const entry = options.until === 'accepted' ? undefined : await this.#whenApplied(mail);
@@ -120,32 +135,43 @@ export class MailClient implements SessionAccess {
 
   /** Shows a session as it will be; undefined if nobody has asked for it. */
   async #preview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<KnownSession, 'facts' | 'state' | 'approvals'> | undefined> {
-    const { store, agents, ids } = this.#services;
+    const { agents, ids } = this.#services;
     for (const { body, at } of waiting) {
       const { request, by } = readMailBody(body);
       if (request.type === 'create')
         return { ...createEmptySession({ ...request.session, id: sessionId }, { agents, ids, at }), approvals: [] };
       if (request.type !== 'fork') continue;
-      const source = { reader: store, ...(await this.#read(request.from.sessionId)) };
       const clock = { ...this.#services.clock, now: () => at };
-      const session = { ...request.session, id: sessionId };
-      return { ...(await createForkLog(request.from, source, { session, by, clock, ids })), approvals: [] };
+      return { ...(await this.#previewFork(request.from, { session: { ...request.session, id: sessionId }, by, clock })), approvals: [] };
     }
     return undefined;
+  }
+
+  /** Returns a fork as it will be. Throws if its source has no such step. */
+  async #previewFork(
+    from: ForkPoint,
+    fork: { readonly session: Omit<NewSessionRequest, 'agent'>; readonly by: Actor; readonly clock: Clock },
+  ): Promise<NewLog> {
+    const { store: reader, ids } = this.#services;
+    return createForkLog(from, { reader, ...(await this.#read(from.sessionId)) }, { ...fork, ids });
   }
 
   #readWaiting(sessionId: string): Promise<readonly Mail[]> {
     return this.#services.store.readMail({ sessionId, isWaiting: true });
   }
 
-  /** Throws if an action certainly cannot be applied. */
+  /** Throws if an action certainly cannot be applied: whoever sent it hears that at once. */
   async #check(sessionId: string, request: ActionRequest): Promise<void> {
-    const { facts, state, queued, isOpen } = await this.#read(sessionId);
-    const agent = this.#services.agents.find(facts.agent.id);
-    // An approval may come before the step waits: only the worker knows what the open step has asked for.
-    if (!isAnswer(request) || isOpen || queued.size > 0) return;
-    const { store: reader } = this.#services;
-    await checkAnswer(request, { log: { id: sessionId, state, queued, asked: new Map(), reader }, agent, isRunning: false });
+    const { facts, state, queued, approvals, isOpen } = await this.#read(sessionId);
+    // Only the worker knows what the open step has asked for, and what will be waited for after it.
+    if (isOpen || queued.size > 0) return;
+    const { store: reader, agents } = this.#services;
+    const agent = agents.find(facts.agent.id);
+    const log = { id: sessionId, state, queued, asked: new Map<string, AskedCall>(), reader };
+    await checkAction(request, { log, approvals, agent, isRunning: false });
+    if (request.type !== 'erase') return;
+    assertErasable(sessionId, state, request.messageId);
+    eraseMessage(sessionId, await readEntriesFrom(reader, sessionId, 1), request.messageId);
   }
 
   async #post(sessionId: string, action: MailedAction, { requestId }: ActionOptions): Promise<PostedMail> {
@@ -154,9 +180,10 @@ export class MailClient implements SessionAccess {
     const body = writeMail(action);
     const request = requestId ?? ids();
     const mail = await store.post({ sessionId, requestId: request, at: clock.now(), body });
-    if (mail.body === body) return { mail, isRepeated: false };
-    if (!isSameMail(mail.body, body)) throw new RequestReusedError(request);
-    return { mail, isRepeated: true };
+    if (mail.body !== body && !isSameMail(mail.body, body)) throw new RequestReusedError(request);
+    // Refused before: the same answer each time.
+    if (mail.reply !== undefined) throw readReply(mail.reply);
+    return { mail, isRepeated: mail.body !== body };
   }
 
   async #findRepeated(sessionId: string, requestId: string, request: ActionRequest): Promise<LogEntry | undefined> {
@@ -181,14 +208,28 @@ export class MailClient implements SessionAccess {
       const entry = await store.findRequest(sessionId, requestId);
       if (entry !== undefined && (!isErasing || mail === undefined)) return this.#assertSame(entry, posted);
       if (mail?.reply !== undefined) throw readReply(mail.reply);
-      // Gone without an entry: the session was deleted.
-      if (mail === undefined) await this.#read(sessionId);
+      if (mail !== undefined) return undefined;
+      // Gone without an entry: it is damaged, or the session was deleted.
+      await this.#assertUndamaged(posted);
+      await this.#read(sessionId);
       return undefined;
     });
   }
 
+  /** Throws if the row of a mail is damaged: no worker will apply it. */
+  async #assertUndamaged({ num, sessionId, requestId }: Mail): Promise<void> {
+    const { store } = this.#services;
+    // The damage may be in the ids, or in the number.
+    const [byRequest, byNumber] = await Promise.all([
+      store.readMail({ sessionId, requestId, includesDamaged: true }),
+      store.readMail({ after: num - 1, limit: 1, includesDamaged: true }),
+    ]);
+    const damaged = [...byRequest, ...byNumber.filter((mail) => mail.num === num)].find(({ damage }) => damage !== undefined);
+    if (damaged !== undefined) throw createDamagedMailError({ ...damaged, num, sessionId, requestId });
+  }
+
   /** Throws if an entry answers another request with the same id: one that another process made at the same time. */
-  async #assertSame(entry: LogEntry, { sessionId, requestId, body }: Mail): Promise<LogEntry> {
+  async #assertSame(entry: LogEntry, { sessionId, requestId, body }: Pick<Mail, 'sessionId' | 'requestId' | 'body'>): Promise<LogEntry> {
     const mailed = readMailBody(body);
     const { action } = readBody(entry.body);
     if (action === undefined) return entry;
@@ -220,6 +261,7 @@ export class MailClient implements SessionAccess {
     return toSessionResult(sessionId, state, {
       execution: known ?? state.execution.number,
       isRepeated,
+      isPending: known === undefined,
       approvals,
       mailbox: toMailedActions(waiting),
       toResult: (each) => this.#toRunResult(facts.agent.id, each),
@@ -229,7 +271,7 @@ export class MailClient implements SessionAccess {
   /** Returns the execution that an action went to, once it has ended or waits. */
   async #findEnded(sessionId: string, entry: LogEntry): Promise<number | undefined> {
     const { store } = this.#services;
-    const execution = await findFirstExecution(store, sessionId, entry);
+    const execution = await findExecution(store, sessionId, entry);
     if (execution !== undefined) return (await isAtRest(store, sessionId, execution)) ? execution : undefined;
     const rest = await findRest(store, sessionId);
     // A session that was deleted meanwhile says so.
@@ -237,7 +279,7 @@ export class MailClient implements SessionAccess {
     if (rest?.isAtRest !== true) return undefined;
     // At rest with a queued action: it was applied since the log was read, or it is a message behind a wait. After a crash loop, nothing
     // is applied until a person decides.
-    const applied = await findFirstExecution(store, sessionId, entry);
+    const applied = await findExecution(store, sessionId, entry);
     if (applied === undefined) return rest.isCrashLoop ? rest.executions : undefined;
     return (await isAtRest(store, sessionId, applied)) ? applied : undefined;
   }

@@ -6,11 +6,12 @@
 //     message waits until the session rests; the mails behind it do not, or nobody could cancel the run.
 // R3. A mail that cannot be applied is answered with the error. One that could not be tried is tried again, before those behind it; if
 //     the runtime ends first, it stays for the next one.
-// R4. The mailbox is read again after a second, even if the store said nothing.
+// R4. A mail whose row is damaged is not applied. It is reported once, and left for its sender, who finds it so and posts it again.
+// R5. The mailbox is read again after a second, even if the store said nothing.
 import type { Clock } from '../../lib/index.ts';
 import { SteplineError } from '../../lib/index.ts';
 import type { MailedAction } from '../core/mail.ts';
-import { isErasure, readMailBody } from '../core/mail.ts';
+import { createDamagedMailError, isErasure, readMailBody } from '../core/mail.ts';
 import { isStoreClosed } from '../core/store-unavailable-error.ts';
 import { toWire } from '../core/wire-errors.ts';
 import type { Mail, SessionStore } from '../store/session-store.ts';
@@ -57,6 +58,8 @@ export class MailRoom {
   /** Mails that are being applied, and those that are done but may be in the list that is being read. */
   readonly #taken = new Set<number>();
   readonly #done = new Set<number>();
+  /** Damaged mails that were reported. */
+  readonly #reported = new Set<string>();
   /** Cancels the timers that are set. */
   readonly #timers = new Set<() => void>();
   #isReading = false;
@@ -131,12 +134,22 @@ export class MailRoom {
     this.#forgetDone();
     let after = 0;
     for (;;) {
-      const mails = await store.readMail({ isWaiting: true, after });
-      for (const mail of mails) this.#take(mail);
+      const mails = await store.readMail({ isWaiting: true, after, includesDamaged: true });
+      for (const mail of mails)
+        if (mail.damage === undefined) this.#take(mail);
+        else this.#reportDamage(mail);
       const last = mails.at(-1);
-      if (last === undefined) return;
+      // The number of a damaged one may be wrong.
+      if (last === undefined || last.num <= after) return;
       after = last.num;
     }
+  }
+
+  #reportDamage(mail: Mail): void {
+    const name = JSON.stringify([mail.num, mail.sessionId, mail.requestId]);
+    if (this.#reported.has(name)) return;
+    this.#reported.add(name);
+    this.#services.report(createDamagedMailError(mail), 'the mailbox');
   }
 
   #forgetDone(): void {

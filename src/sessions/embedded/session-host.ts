@@ -10,7 +10,8 @@ import { cleanText, sleep, SteplineError, systemClock, systemIds } from '../../l
 import type { RunState } from '../../step-by-step/index.ts';
 import { Agents } from '../core/agents.ts';
 import { FeedReader } from '../feed/feed-reader.ts';
-import { findCrashLoop, storeCrashLoop } from './crash-loop.ts';
+import { findCrashLoop } from '../core/check-action.ts';
+import { storeCrashLoop } from './crash-loop.ts';
 import { toMailedActions } from '../core/mail.ts';
 import { RecentReads } from './recent-reads.ts';
 import { HoldGate } from './hold-gate.ts';

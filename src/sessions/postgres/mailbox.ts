@@ -148,9 +148,9 @@ export async function runMailTasks(query: Query, place: MailPlace, tasks: readon
   return results;
 }
 
-/** Reads mails by their numbers. Damaged ones do not count. */
+/** Reads mails by their numbers. */
 export async function readMail(query: Query, { schema }: MailPlace, asked: MailQuery): Promise<readonly Mail[]> {
-  const { sessionId, requestId, isWaiting, after, limit } = parseMailQuery(asked);
+  const { sessionId, requestId, isWaiting, includesDamaged, after, limit } = parseMailQuery(asked);
   const values: unknown[] = [limit];
   const conditions: string[] = [];
   if (sessionId !== undefined) conditions.push(`session_id = $${values.push(sessionId)}`);
@@ -164,7 +164,7 @@ export async function readMail(query: Query, { schema }: MailPlace, asked: MailQ
   let last = Math.max(0, Math.min(after, Number.MAX_SAFE_INTEGER));
   for (;;) {
     const found = readRows((await queryJson(query, text, [...values, last]))['mail']);
-    mails.push(...checks.readMail(found));
+    mails.push(...checks.readMail(found, includesDamaged));
     if (found.length < limit || mails.length >= limit) return mails.slice(0, limit);
     last = Number(found.at(-1)?.['num']);
   }

@@ -11,9 +11,9 @@ export const findMail = (db: Connection, num: number): Mail | undefined => check
 export const findRequestMail = (db: Connection, { sessionId, requestId }: NewMail): Mail | undefined =>
   checks.readMail(db.all(sql.requestMail, sessionId, requestId))[0];
 
-/** Reads mails in the order in which they were posted. Damaged ones do not count. */
+/** Reads mails in the order in which they were posted. */
 export function readMail(db: Connection, query: MailQuery): readonly Mail[] {
-  const { sessionId, requestId, isWaiting, after, limit } = parseMailQuery(query);
+  const { sessionId, requestId, isWaiting, includesDamaged, after, limit } = parseMailQuery(query);
   const conditions = ['num > ?'];
   const values: SqliteValue[] = [after];
   const add = (condition: string, value: string | undefined): void => {
@@ -28,7 +28,7 @@ export function readMail(db: Connection, query: MailQuery): readonly Mail[] {
   const found: Mail[] = [];
   for (let skip = 0; found.length < limit; skip += limit) {
     const rows = db.all(text, ...values, limit, skip);
-    found.push(...checks.readMail(rows));
+    found.push(...checks.readMail(rows, includesDamaged));
     if (rows.length < limit) break;
   }
   return found.slice(0, limit);

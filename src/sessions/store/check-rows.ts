@@ -6,7 +6,7 @@ import { latestTime } from '../../lib/index.ts';
 import { SessionDamagedError } from '../core/session-damaged-error.ts';
 import type { LogEntry, Mail, SessionHeader, StoredHold } from './session-store.ts';
 import type { RowSums, StoredRow, StoredTable } from './stored-rows.ts';
-import { readEffect, readEntry, readHeader, readHoldRow, readMailRow } from './stored-rows.ts';
+import { readDamagedMail, readEffect, readEntry, readHeader, readHoldRow, readMailRow } from './stored-rows.ts';
 
 /** Facts that a writer needs about a session. */
 export interface KnownSession {
@@ -38,8 +38,8 @@ export interface RowChecks {
   toTombstoneId(sessionId: string): string;
   /** Returns when a session was deleted. `rows`: the tombstones that have its id, or that of its tombstone, in either column, damaged ones too. */
   findDeletion(sessionId: string, rows: readonly StoredRow[]): number | undefined;
-  /** Reads mails. A damaged one is left out: it is not applied, and whoever posted it finds it gone and can post it again. */
-  readMail(rows: readonly StoredRow[]): readonly Mail[];
+  /** Reads mails. A damaged one is never applied; it is left out unless it is asked for. Whoever posted it can post it again. */
+  readMail(rows: readonly StoredRow[], includesDamaged?: boolean): readonly Mail[];
   /** Reads holds, without damaged ones. */
   readHolds(rows: readonly StoredRow[]): readonly StoredHold[];
 }
@@ -100,7 +100,8 @@ export function createRowChecks({ isIntact }: RowSums, sha256: (text: string) =>
       const row = rows.find((each) => isOf(each, toTombstoneId(sessionId)) || isOf(each, sessionId));
       return row && readTime(row['at']);
     },
-    readMail: (rows) => rows.filter((row) => isIntact('mail', row)).map(readMailRow),
+    readMail: (rows, includesDamaged = false) =>
+      rows.flatMap((row) => (isIntact('mail', row) ? readMailRow(row) : includesDamaged ? readDamagedMail(row) : [])),
     readHolds: (rows) => rows.filter((row) => isIntact('holds', row)).map(readHoldRow),
     findTagDamage: ({ tags }, rows) => {
       // A row that is not intact may belong to another session, so it does not count.

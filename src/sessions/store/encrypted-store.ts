@@ -75,6 +75,7 @@ async function decryptListed(cipher: Cipher, { id, header, damage }: ListedSessi
 }
 
 async function decryptMail(cipher: Cipher, mail: Mail): Promise<Mail> {
+  if (mail.damage !== undefined) return mail;
   const { sessionId, num } = mail;
   const [body, reply] = await Promise.all([
     cipher.decryptSessionText(sessionId, `mail ${num}`, mail.body),

@@ -134,6 +134,8 @@ export interface Mail extends NewMail {
   readonly num: number;
   /** JSON text of the refusal; absent while the mail waits. */
   readonly reply?: string;
+  /** Problem with its row, if that cannot be trusted. Its other fields are as they were found, or empty. */
+  readonly damage?: string;
 }
 
 /** Filter for mails; all given fields must match. In the order in which they were posted. */
@@ -144,6 +146,8 @@ export interface MailQuery {
   readonly isWaiting?: boolean;
   /** Only those after this number. */
   readonly after?: number;
+  /** Also those that are damaged, which are left out otherwise. @default false */
+  readonly includesDamaged?: boolean;
   /** Maximum number. @default 1000 */
   readonly limit?: number;
 }

@@ -7,7 +7,7 @@
 // Q4. A tombstone has a digest of the id: it is known again, and nobody can read it. Earlier builds kept the id itself.
 import type { EffectRow } from '../../journal/index.ts';
 import { StopReason } from '../../continuation/index.ts';
-import { omitUndefined, readArray, readObject, readString } from '../../lib/index.ts';
+import { cleanText, omitUndefined, readArray, readObject, readString } from '../../lib/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { LogEntry, Mail, SessionHeader, StoredHold, StoredNote } from './session-store.ts';
 
@@ -175,6 +175,17 @@ export function readMailRow(row: StoredRow): Mail {
     body: data.string('body'),
     reply: data.optionalString('reply'),
   });
+}
+
+/** Reads the mail of a row whose checksum is wrong, as far as it can be read. */
+export function readDamagedMail(row: StoredRow): Mail {
+  const { num, session_id: sessionId, request_id: requestId } = row;
+  const readId = (id: unknown): string => (typeof id === 'string' ? cleanText(id) : '');
+  const isNumber = typeof num === 'number' && Number.isSafeInteger(num);
+  return {
+    ...{ num: isNumber ? num : 0, sessionId: readId(sessionId), requestId: readId(requestId), at: 0, body: '' },
+    damage: 'its row does not match its checksum',
+  };
 }
 
 /** The deletion of a session as it is stored. */

@@ -57,7 +57,7 @@ export function createAgentView(options: AgentViewOptions): LiveAgentView {
   const api = new SessionApi({ url: url.replace(/\/$/, ''), sessionId, getToken, fetch });
   const live = new LiveView({ api, channel, clock, random, environment, shareTabs, sessionId, name: `stepline ${url} ${sessionId}` });
   return {
-    ...createActions(api, ids),
+    ...createActions(api, { ids, clock }),
     get current() {
       return live.current;
     },

@@ -18,8 +18,9 @@ export class LazyAgentView {
     this.#options = options;
     this.#initial = { view: createView(options.sessionId), connection: 'connecting' };
     this.actions = {
-      send: (content) => this.#use().send(content),
+      send: (content, more) => this.#use().send(content, more),
       cancel: (reason) => this.#use().cancel(reason),
+      resume: () => this.#use().resume(),
       readWait: (waitId) => this.#use().readWait(waitId),
       approve: (wait, more) => this.#use().approve(wait, more),
       reject: (wait, reason) => this.#use().reject(wait, reason),

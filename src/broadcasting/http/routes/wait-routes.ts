@@ -2,7 +2,7 @@
 // N1. An answer counts only for what was shown: the digest of the wait that `authorize` saw goes with it.
 import type { Json, JsonObject } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, jsonEquals, omitUndefined, present } from '../../../lib/index.ts';
-import type { ActionOptions, ListedWait, Session, SessionResult } from '../../../sessions/index.ts';
+import type { ActionOptions, ListedWait, RecordedAction, Session, SessionResult } from '../../../sessions/index.ts';
 import { ForeignApprovalError, ForgedApprovalError, StaleApprovalError } from '../../../sessions/index.ts';
 import type { Grant } from '../../../step-by-step/index.ts';
 import { createWaitError, readWaitHistory } from '../find-wait.ts';
@@ -71,11 +71,12 @@ async function checkDigest({ services: { runtime }, session }: WaitCall, wait: R
   throw digests.has(digest) ? new StaleApprovalError(wait.id) : new ForgedApprovalError(wait.id);
 }
 
-/** True if a request was made before: repeating it has no effect, and returns its result. */
-async function isRepeated({ services: { runtime }, session, by }: WaitCall, { requestId }: ActionOptions): Promise<boolean> {
-  if (requestId === undefined) return false;
-  const actions = await runtime.actions(session.id);
-  return actions.some((action) => action.requestId === requestId && jsonEquals({ ...action.by }, { ...by }));
+/** Finds a request that was made before: repeating it has no effect, and returns its result. */
+async function findRepeated(call: WaitCall, { requestId }: ActionOptions): Promise<RecordedAction | undefined> {
+  if (requestId === undefined) return undefined;
+  const { services, session, by } = call;
+  const actions = await services.runtime.actions(session.id);
+  return actions.find((action) => action.requestId === requestId && jsonEquals({ ...action.by }, { ...by }));
 }
 
 /** An answer, read. */
@@ -91,8 +92,12 @@ async function readAnswer(call: WaitCall, fields: readonly string[]): Promise<Re
   const options = readActionOptions(call, body);
   const [digest, meant] = [readText(body, 'digest'), readText(body, 'session_id')];
   if (meant !== undefined && meant !== session.id) throw new ForeignApprovalError(waitId, { own: session.id, given: meant });
-  if (wait === undefined && !(await isRepeated(call, options))) throw await createWaitError(services.runtime, session, waitId);
-  return { body, options, wait: { id: waitId, digest: digest ?? wait?.digest ?? '' } };
+  if (wait !== undefined) return { body, options, wait: { id: waitId, digest: digest ?? wait.digest } };
+  const repeated = await findRepeated(call, options);
+  if (repeated === undefined) throw await createWaitError(services.runtime, session, waitId);
+  // The first one may have been given the digest of the wait that was open then.
+  const first = 'digest' in repeated ? repeated.digest : undefined;
+  return { body, options, wait: { id: waitId, digest: digest ?? first ?? '' } };
 }
 
 /** Returns the plan of an answer. Whether it is for what is waited for is checked after its author: nobody else learns that. */
