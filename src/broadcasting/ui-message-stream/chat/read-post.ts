@@ -48,8 +48,13 @@ export function parseId(name: string, value: unknown): string {
 function readApproval(part: EventFields): readonly ApprovalAnswer[] {
   const { state, approval } = part;
   if (state !== 'approval-responded' || !isRecord(approval)) return [];
-  const { id, approved } = approval;
-  if (typeof id !== 'string' || typeof approved !== 'boolean') return [];
+  const { id, approved, scope } = approval;
+  if (typeof id !== 'string' || typeof approved !== 'boolean')
+    throw new InvalidArgumentError('An answered approval needs its id, and approved: true or false.');
+  if (scope !== undefined)
+    throw new InvalidArgumentError(
+      `An approval of a chat has no scope, but ${describeValue(scope)} was given: it is for one call. Leave it out, or approve over HTTP with scope "session".`,
+    );
   const reason = getName(approval, 'reason');
   return [{ id, isApproved: approved, ...(reason !== '' && { reason }) }];
 }
@@ -91,6 +96,8 @@ export function readPost(body: EventFields): ChatPost {
       : { type: 'message', chatId, messageId, content: toContentParts(parts) };
   if (last['role'] !== 'assistant')
     throw new InvalidArgumentError(`The last message must be of the user or the assistant, not ${describeValue(last['role'])}.`);
+  if (edits !== undefined && !isRecord(edits))
+    throw new InvalidArgumentError(`edits must be an object with arguments by the id of the approval, not ${describeValue(edits)}.`);
   const known = parts.filter(isRecord);
   return {
     type: 'answers',
@@ -99,6 +106,6 @@ export function readPost(body: EventFields): ChatPost {
     steps: known.filter(({ type }) => type === 'step-start').length,
     approvals: readApprovals(known),
     outputs: readOutputs(known),
-    edits: isRecord(edits) ? edits : {},
+    edits: edits ?? {},
   };
 }

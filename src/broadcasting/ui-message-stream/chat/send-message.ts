@@ -10,7 +10,7 @@ import type { Actor, NewSession, Session, StoredEvent } from '../../../sessions/
 import { NotFoundError } from '../../http/index.ts';
 import { getName } from '../event-fields.ts';
 import type { AnswerPlace } from './answer-places.ts';
-import { listAnswers } from './answer-places.ts';
+import { isAnswerId, listAnswers } from './answer-places.ts';
 import type { ChatServices } from './chat-options.ts';
 import { findChat, toChatTags, toOwnTag } from './find-chat.ts';
 import type { ChatPost } from './read-post.ts';
@@ -119,6 +119,11 @@ async function sendAgain(sender: Sender, source: Session, repeated: RepeatedMess
   return send(sender, forked, Message.user(content, { id: place.messageId }));
 }
 
+const createIdError = (messageId: string): InvalidArgumentError =>
+  new InvalidArgumentError(
+    `The id ${describeValue(messageId)} belongs to another message of this chat. Send the message under its own id.`,
+  );
+
 /** Sends a message of a page. Returns the place of its answer if it was sent before and has not changed. */
 export async function sendMessage(
   sender: Sender,
@@ -127,14 +132,12 @@ export async function sendMessage(
 ): Promise<SentMessage | FoundAnswer> {
   const { messageId, content } = post;
   const message = Message.user(content, { id: messageId });
+  if (isAnswerId(messageId)) throw createIdError(messageId);
   if (session === undefined) return send(sender, await createSession(sender), message);
   const answers = await listAnswers(sender.services.runtime, session.id);
   const known = answers.find((each) => each.messageId === message.id);
   if (known === undefined) {
-    if (session.state.messages.some(({ id }) => id === message.id))
-      throw new InvalidArgumentError(
-        `The id ${describeValue(messageId)} belongs to another message of this chat. Send the message under its own id.`,
-      );
+    if (session.state.messages.some(({ id }) => id === message.id)) throw createIdError(messageId);
     return send(sender, session, message);
   }
   const isSame = jsonEquals(toJson(readContent(known.message)), toJson(content));
