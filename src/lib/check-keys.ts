@@ -1,5 +1,6 @@
 import { foreignNames } from './foreign-names.ts';
 import { InvalidArgumentError } from './invalid-argument-error.ts';
+import { quoteText } from './quote-text.ts';
 
 /** Options that a function takes, with advice of its own for names that it does not. */
 export interface KnownKeys {
@@ -26,9 +27,11 @@ function countEdits(one: string, other: string): number {
 
 /** Finds the name that a misspelled one was meant to be. */
 function findSimilar(name: string, known: readonly string[]): string | undefined {
-  const toEdits = (each: string): number => countEdits(name.toLowerCase(), each.toLowerCase());
-  const [nearest] = known.map((each) => ({ each, edits: toEdits(each) })).sort((one, other) => one.edits - other.edits);
   const allowed = name.length < 4 ? 1 : 2;
+  // Each edit changes the length by one at most. A name from outside may be a megabyte long: it is not compared at all.
+  const candidates = known.filter((each) => Math.abs(each.length - name.length) <= allowed);
+  const toEdits = (each: string): number => countEdits(name.toLowerCase(), each.toLowerCase());
+  const [nearest] = candidates.map((each) => ({ each, edits: toEdits(each) })).sort((one, other) => one.edits - other.edits);
   return nearest !== undefined && nearest.edits <= allowed && nearest.edits < nearest.each.length / 2 ? nearest.each : undefined;
 }
 
@@ -47,7 +50,7 @@ const isList = (keys: readonly string[] | KnownKeys): keys is readonly string[] 
 export function findKeyProblem(maker: string, options: object, keys: readonly string[] | KnownKeys): string | undefined {
   const given: KnownKeys = isList(keys) ? { known: keys } : keys;
   const unknown = Object.keys(options).find((key) => !given.known.includes(key));
-  return unknown === undefined ? undefined : `Unknown option "${unknown}" in ${maker}. ${findAdvice(unknown, given)}`;
+  return unknown === undefined ? undefined : `Unknown option ${quoteText(unknown)} in ${maker}. ${findAdvice(unknown, given)}`;
 }
 
 /** Throws if `options` has a key that `maker` does not know. */

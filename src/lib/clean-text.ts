@@ -1,3 +1,5 @@
+import { quoteText } from './quote-text.ts';
+
 const longestScanned = 40;
 
 /** True if a text is short and has only characters that are stored unchanged. False means unknown. */
@@ -25,4 +27,4 @@ export function isCleanText(value: unknown): value is string {
 
 /** Ends a sentence about text that cannot be stored as it is. */
 export const describeBrokenText = (text: string): string =>
-  `has characters that cannot be stored (half of a surrogate pair, or NUL): ${JSON.stringify(text)}. Leave them out.`;
+  `has characters that cannot be stored (half of a surrogate pair, or NUL): ${quoteText(text)}. Leave them out.`;

@@ -1,7 +1,6 @@
 import { cleanText } from './clean-text.ts';
+import { quoteText } from './quote-text.ts';
 import { defaultRedactor } from './redactor.ts';
-
-const longest = 60;
 
 function readClassName(value: object): string | undefined {
   try {
@@ -17,10 +16,7 @@ function readClassName(value: object): string | undefined {
 
 /** Describes a value in an error message: short values as they are, others by their type. Obvious secrets are hidden. */
 export function describeValue(value: unknown): string {
-  if (typeof value === 'string') {
-    const text = defaultRedactor.text(cleanText(value));
-    return JSON.stringify(text.length > longest ? `${text.slice(0, longest)}…` : text);
-  }
+  if (typeof value === 'string') return quoteText(defaultRedactor.text(cleanText(value)));
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);

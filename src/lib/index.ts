@@ -32,6 +32,7 @@ export type { Json, Jsonify, JsonObject } from './json.ts';
 export { isList, isPlainObject, isRecord, omitUndefined, parseJsonText, present, readField, setOwn } from './json.ts';
 export { cutLine, toJsonText, toLine } from './one-line.ts';
 export type { ValueDescription } from './value-description.ts';
+export { quoteText } from './quote-text.ts';
 export type { Random } from './random.ts';
 export { systemRandom } from './random.ts';
 export type { ProcessIdentity } from './process-identity.ts';

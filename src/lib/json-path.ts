@@ -1,8 +1,11 @@
-const plainKey = /^[A-Za-z_$][\w$]*$/;
+import { quoteText } from './quote-text.ts';
+
+// A longer key comes from outside, and is cut.
+const plainKey = /^[A-Za-z_$][\w$]{0,59}$/;
 
 /** The way to a field or an item below `path`, as in `steps[2].usage["cache read"]`. */
 export function childPath(path: string, key: string | number): string {
   if (typeof key === 'number') return `${path}[${String(key)}]`;
-  if (!plainKey.test(key)) return `${path}[${JSON.stringify(key)}]`;
+  if (!plainKey.test(key)) return `${path}[${quoteText(key)}]`;
   return path === '' ? key : `${path}.${key}`;
 }

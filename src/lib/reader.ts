@@ -6,6 +6,7 @@ import { DamagedDataError } from './damaged-data-error.ts';
 import type { Json, JsonObject } from './json.ts';
 import { isRecord, setOwn } from './json.ts';
 import { childPath } from './json-path.ts';
+import { quoteText } from './quote-text.ts';
 
 /** Reads one value found at `path`. */
 export type ReadValue<Value> = (value: unknown, path: string) => Value;
@@ -56,7 +57,7 @@ function readBoolean(value: unknown, path: string): boolean {
 }
 
 function createChoiceError(values: readonly string[], value: unknown, path: string): DamagedDataError {
-  const words = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : describe(value);
+  const words = typeof value === 'string' ? quoteText(value) : describe(value);
   return new DamagedDataError(path, `expected one of ${values.map((name) => JSON.stringify(name)).join(', ')}, found ${words}`);
 }
 

@@ -1,4 +1,4 @@
-import { SteplineError } from '../lib/index.ts';
+import { quoteText, SteplineError } from '../lib/index.ts';
 
 /** An answer has an id that nothing waits for. `open` lists the ids of the open waits. */
 export class NotWaitingError extends SteplineError {
@@ -9,7 +9,7 @@ export class NotWaitingError extends SteplineError {
 
   constructor(waitId: string, open: readonly string[]) {
     const hint = open.length === 0 ? 'Nothing is waiting for an answer.' : `Answer one of ${open.join(', ')}.`;
-    super(`No wait has the id "${waitId}". ${hint}`);
+    super(`No wait has the id ${quoteText(waitId)}. ${hint}`);
     this.waitId = waitId;
     this.open = open;
   }

@@ -260,6 +260,20 @@ describe('an answer that was not asked for', () => {
     expect(site.count('pay 1')).toBe(0);
   });
 
+  it.each([
+    [{ scope: 'forever' }, 'scope must be "session" if it is given, not "forever".'],
+    [{ scope: true }, 'scope must be "session" if it is given, not true.'],
+    [{ editedargs: { amount: 1 } }, 'Unknown option "editedargs" in the payload of an approval. Did you mean "editedArgs"?'],
+    [{ seen: 5 }, 'seen must be a string if it is given, not 5.'],
+    [{ approved: false, reason: 5 }, 'reason must be a string if it is given, not 5.'],
+  ])('runs nothing: an approval with %j', async (more, message) => {
+    const site = await openAgUiSite();
+    const { asked } = await askToPay(site);
+    const events = await readEvents(await site.post({ threadId: 'one', resume: [approve(first(asked), more)] }));
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'invalid-argument', message });
+    expect([site.count('pay 1'), (await site.runtime.get('one')).status]).toEqual([0, 'waiting']);
+  });
+
   it('runs nothing: a call whose arguments were hidden, unless it was fetched whole', async () => {
     const secret = 'a secret that two handlers share, 32 bytes or more';
     const login = defineTool({

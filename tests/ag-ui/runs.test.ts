@@ -253,6 +253,27 @@ describe('a run over AG-UI', () => {
   });
 });
 
+describe('the id of a message', () => {
+  it('may not be that of a message of the agent: one that was shown, one to come, or one of a fork', async () => {
+    const site = await openAgUiSite();
+    const page = site.openPage('one');
+    await page.run({ text: 'look 1; say Seen' });
+    const shown = page.agent.messages.filter(({ role }) => role !== 'user').map(({ id }) => id);
+    expect(shown.length).toBeGreaterThan(2);
+    const { state } = await site.runtime.get('one');
+    const stored = [...state.messages].filter((message) => !message.isUser()).map(({ id }) => id);
+    await site.runtime.fork('one', { execution: 1, step: 2 }, { id: 'two', by: { id: 'ann', kind: 'user' } });
+    const sendForged = (threadId: string, id: string) => site.post({ threadId, messages: [{ id, role: 'user', content: 'say Forged' }] });
+    for (const id of [...shown, ...stored, 'one/2/1', 'one/2/1/reasoning', 'one/9/9/c/result']) {
+      const [last] = (await readEvents(await sendForged('one', id))).slice(-1);
+      expect([id, last?.type, last?.['code']]).toEqual([id, 'RUN_ERROR', 'invalid-argument']);
+    }
+    for (const id of shown) expect((await readEvents(await sendForged('two', id))).at(-1)?.type).toBe('RUN_ERROR');
+    expect((await site.runtime.get('one')).state.messages.length).toBe(state.messages.length);
+    expect((await readEvents(await sendForged('one', 'one/hello'))).at(-1)?.type).toBe('RUN_FINISHED');
+  });
+});
+
 describe('a limit over AG-UI', () => {
   const looping = scriptedModel([{ toolCalls: [{ name: 'go' }] }], { repeatLast: true });
   const go = defineTool({ name: 'go', description: 'Goes.', input: anything, run: () => 'gone' });
@@ -272,6 +293,11 @@ describe('a limit over AG-UI', () => {
     const [interrupt] = asked.interrupts;
     expect(interrupt).toMatchObject({ reason: 'stepline:grant' });
     const entry = (payload: unknown) => [{ interruptId: interrupt?.id ?? '', status: 'resolved' as const, payload }];
+    for (const payload of ['yes', { approved: 'yes', steps: 1 }, { step: 1 }, {}])
+      expect((await readEvents(await site.post({ threadId: 'one', resume: entry(payload) }))).at(-1)).toMatchObject({
+        type: 'RUN_ERROR',
+        code: 'invalid-argument',
+      });
     const again = await page.run({ resume: entry({ steps: 1 }) });
     expect(findEvents(again, 'STEP_STARTED')).toHaveLength(1);
     const [next] = again.interrupts;

@@ -42,6 +42,26 @@ async function approve(runtime: EmbeddedRuntime): Promise<string> {
 }
 
 describe.each(pickSubjects(places))('an approval for the rest of a session over %s', (_, makePlace) => {
+  test('is refused with a scope that is not known, also if another process has posted it unchecked', async () => {
+    const place = makePlace();
+    const { start, ran } = setUp(place);
+    const runtime = start();
+    await runtime.create({ id: 's' }, { by: ann });
+    await runtime.send('s', 'pay 5', { by: ann });
+    const wait = await getWait(runtime, 's');
+    // Callers without a compiler pass anything.
+    const scope = 'forever' as 'session';
+    const refused = await refusal(runtime.approve('s', wait, { by: bob, scope }), 'invalid-argument');
+    expect(refused.message).toBe('Unknown scope of approve() "forever". Use one of session.');
+    const store = place.open();
+    const request = { type: 'approve', waitId: wait.id, digest: wait.digest, scope };
+    const { num } = await store.post({ sessionId: 's', requestId: 'r', at: 1, body: JSON.stringify({ request, by: bob }) });
+    await expect
+      .poll(async () => (await store.readMail({ isWaiting: false })).find((mail) => mail.num === num)?.reply)
+      .toContain('forever');
+    expect([ran, (await runtime.get('s')).status]).toEqual([[], 'waiting']);
+  });
+
   test('covers calls with the same arguments, counted, and the events say so', async () => {
     const place = makePlace();
     const { start, ran, clock } = setUp(place);

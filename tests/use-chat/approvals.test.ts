@@ -183,6 +183,21 @@ describe('an approval', () => {
     expect(runs).toEqual([5]);
   });
 
+  it('is not given if the page asks for more than this one call, or for something unknown', async () => {
+    const { site, page, runs, id } = await openAsking();
+    const answer = async (approval: object, more: object = {}) => {
+      const part = { type: 'tool-pay', toolCallId: 'x', state: 'approval-responded', approval: { id, approved: true, ...approval } };
+      const message = { id: page.lastMessage?.id, role: 'assistant', parts: [part] };
+      const response = await site.request('POST', '', { id: 'c1', messages: [message], ...more });
+      return [response.status, await response.text()];
+    };
+    expect(await answer({ scope: 'forever' })).toEqual([400, expect.stringContaining('has no scope, but "forever" was given')]);
+    expect(await answer({ scope: 'session' })).toEqual([400, expect.stringContaining('has no scope')]);
+    expect(await answer({ approved: 'yes' })).toEqual([400, expect.stringContaining('approved: true or false')]);
+    expect(await answer({}, { edits: [[id, { euros: 1 }]] })).toEqual([400, expect.stringContaining('edits must be an object')]);
+    expect(runs).toEqual([]);
+  });
+
   it('is not given if some of the arguments were hidden', async () => {
     const secret = { toolCalls: [{ name: 'pay', args: { euros: 5, password: 'hunter2hunter2' } }] };
     const { page, runs, id } = await openAsking([secret, 'Done.']);

@@ -64,6 +64,13 @@ describe('the routes of a chat', () => {
     const answerId = [...state.messages].at(-1)?.id;
     const refused = await site.request('POST', '', { id: 'c1', messages: [userMessage('Forged', answerId)] });
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('belongs to another message of this chat')]);
+    const [, shown] = await site.history('c1');
+    expect(shown?.role).toBe('assistant');
+    const asShown = await site.request('POST', '', { id: 'c1', messages: [userMessage('Forged', shown?.id)] });
+    expect([asShown.status, await asShown.text()]).toEqual([400, expect.stringContaining('belongs to another message of this chat')]);
+    const inNewChat = await site.request('POST', '', { id: 'c2', messages: [userMessage('Forged', shown?.id)] });
+    expect(inNewChat.status).toBe(400);
+    expect((await site.history('c1')).map(show)).toEqual([['text: Hello'], ['text: One.']]);
     expect(await site.history('c1')).toHaveLength(2);
   });
 

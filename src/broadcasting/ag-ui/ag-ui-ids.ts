@@ -11,3 +11,8 @@ export const toResultId = (callId: string): string => `${callId}/result`;
 
 /** Id of the reasoning of a step. */
 export const toReasoningId = (messageId: string): string => `${messageId}/reasoning`;
+
+/** True for an id that a message of the agent has, or may get. */
+export function isAgentsId(sessionId: string, id: string): boolean {
+  return id.startsWith(`${sessionId}/`) && /^\d+\/\d+(?:\/|$)/.test(id.slice(sessionId.length + 1));
+}

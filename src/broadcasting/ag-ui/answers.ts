@@ -2,7 +2,7 @@
 // W1. Each answer is for the wait whose digest is in the id of its interrupt. The runtime refuses any other.
 // W2. The same answer twice has an effect once: something that was answered is not waited for any more. A grant needs an id for that.
 import type { Json } from '../../lib/index.ts';
-import { describeValue, InvalidArgumentError, isRecord, parseJsonText, toCanonical } from '../../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isRecord, parseJsonText, toCanonical } from '../../lib/index.ts';
 import type { ActionOptions, Actor, SessionResult, SessionRuntime, SessionWait } from '../../sessions/index.ts';
 import type { Grant } from '../../step-by-step/index.ts';
 import { assertParsable } from '../http/index.ts';
@@ -34,7 +34,19 @@ function toJson(value: unknown, where: string): Json {
   throw new InvalidArgumentError(`The payload ${where} cannot be stored: ${canonical.path} ${canonical.problem}.`);
 }
 
+/** Throws for a field that would be ignored: what was decided would not be what is done. */
+function checkApproval(payload: Readonly<Record<string, unknown>>): void {
+  checkKeys('the payload of an approval', payload, ['approved', 'editedArgs', 'reason', 'scope', 'seen']);
+  const { scope, reason, seen } = payload;
+  if (scope !== undefined && scope !== 'session')
+    throw new InvalidArgumentError(`scope must be "session" if it is given, not ${describeValue(scope)}.`);
+  for (const [name, text] of Object.entries({ reason, seen }))
+    if (text !== undefined && typeof text !== 'string')
+      throw new InvalidArgumentError(`${name} must be a string if it is given, not ${describeValue(text)}.`);
+}
+
 function readApproval(payload: unknown): Decision {
+  if (isRecord(payload)) checkApproval(payload);
   const { approved, editedArgs, reason, scope, seen } = isRecord(payload) ? payload : { approved: payload };
   if (approved === false) return { action: 'reject', reason: typeof reason === 'string' && reason !== '' ? reason : 'no reason was given' };
   if (approved !== true)
@@ -50,8 +62,12 @@ function readApproval(payload: unknown): Decision {
 }
 
 function readGrant(payload: unknown): Decision {
-  if (!isRecord(payload) || payload['approved'] === false) return { action: 'reject', reason: 'The limit was not raised.' };
-  const { approved: _, ...amounts } = payload;
+  const { approved = true, ...amounts } = isRecord(payload) ? payload : { approved: payload };
+  if (approved === false) return { action: 'reject', reason: 'The limit was not raised.' };
+  if (approved !== true)
+    throw new InvalidArgumentError(
+      `A grant needs a payload such as { "steps": 5 }, or { "approved": false } if the limit stays, not ${describeValue(isRecord(payload) ? approved : payload)}.`,
+    );
   // The runtime checks the amounts.
   return { action: 'grant', amounts };
 }

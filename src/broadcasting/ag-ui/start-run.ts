@@ -2,11 +2,12 @@
 // D1. Answers have an effect only if everything that is waited for is answered; a message has none while something is waited for.
 // D2. A message is sent once, however often the page sends it.
 import type { Json, JsonObject } from '../../lib/index.ts';
-import { InvalidArgumentError, jsonEquals, listAll, readField } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError, jsonEquals, listAll, readField } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { Session, SessionWait } from '../../sessions/index.ts';
 import { MessageRefusedError } from '../../step-by-step/index.ts';
 import type { Caller } from '../http/index.ts';
+import { isAgentsId } from './ag-ui-ids.ts';
 import type { GivenAnswer } from './answers.ts';
 import { giveAnswer } from './answers.ts';
 import type { AgUiServices } from './handler-options.ts';
@@ -14,6 +15,7 @@ import { toInterruptId } from './interrupts.ts';
 import type { InputMessage } from './read-input.ts';
 import type { SessionRun } from './take-answers.ts';
 import { isRepeatedAnswer, takeAnswers } from './take-answers.ts';
+import { toAgUiMessages } from './to-messages.ts';
 
 /** A run that was asked for. */
 export interface StartedRun {
@@ -42,9 +44,18 @@ export async function planThread(
   return () => runtime.create(wishes, { by: caller.by, until: 'accepted', requestId: 'ag-ui/thread' });
 }
 
+/** Throws if the agent has, or may get, a message with this id: a page would take the one for the other. */
+function checkMessageId({ id: sessionId, state }: Session, id: string): void {
+  // A fork shows messages under ids of its source.
+  if (!isAgentsId(sessionId, id) && !toAgUiMessages(state).some((shown) => shown.id === id && shown.role !== 'user')) return;
+  throw new InvalidArgumentError(`The id ${describeValue(id)} belongs to a message of the agent. Send the message under an id of its own.`);
+}
+
 /** Returns the newest message of a page if the session does not have it yet. Throws if it was changed since. */
-function findNewMessage({ state }: Session, message: InputMessage | undefined): Message | undefined {
+function findNewMessage(session: Session, message: InputMessage | undefined): Message | undefined {
   if (message === undefined) return undefined;
+  checkMessageId(session, message.id);
+  const { state } = session;
   const sent = Message.user(message.content, { id: message.id });
   const known = state.messages.find(({ id }) => id === sent.id);
   if (known === undefined) return sent;

@@ -1,7 +1,10 @@
 // The handler as a listener of node:http, which Express takes too.
 // L1. It never throws, and no error of a socket is left unhandled: a client that leaves ends its own request and nothing else.
 // L2. A response is written as fast as its reader reads, and no faster.
+// L3. The path of the request is the path that the server was asked for, letter by letter: whatever a URL would change (dots, backslashes,
+//     a host that brings a path) is refused, so that a proxy or a router in front decided about the same path.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
 
 const methodsWithBody = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -37,16 +40,43 @@ function toBody(message: IncomingMessage): ReadableStream<Uint8Array> | string |
   );
 }
 
-function toRequest(message: IncomingMessage, signal: AbortSignal): Request {
+// A name or an address, and a port if there is one.
+const validHost = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+const dotSegment = /^(?:\.|%2e){1,2}$/i;
+// A client of a proxy sends the whole address.
+const wholeAddress = /^(?<scheme>https?):\/\/(?<host>[^/?]*)(?<path>.*)$/i;
+
+/** True if a URL keeps a path and its query as they are. */
+function isKept(target: string): boolean {
+  const [path = ''] = target.split('?', 1);
+  return !/[\t\n\r #]/.test(target) && !path.includes('\\') && !path.split('/').some((part) => dotSegment.test(part));
+}
+
+function toUrl(message: IncomingMessage, headers: Headers): URL {
   // Express cuts the path at which a listener is mounted from `url`.
   const original: unknown = Reflect.get(message, 'originalUrl');
-  const path = typeof original === 'string' ? original : (message.url ?? '/');
+  const target = typeof original === 'string' ? original : (message.url ?? '/');
+  const whole = target.startsWith('/') ? undefined : wholeAddress.exec(target)?.groups;
   const isEncrypted = Reflect.get(message.socket, 'encrypted') === true;
-  const host = message.headers.host ?? message.headers[':authority'] ?? 'localhost';
-  const url = new URL(path.startsWith('/') ? `${isEncrypted ? 'https' : 'http'}://${String(host)}${path}` : path);
+  const scheme = whole?.['scheme'] ?? (isEncrypted ? 'https' : 'http');
+  const path = whole?.['path'] ?? target;
+  // Two Host headers are joined with a comma, which no host has. HTTP/1.0 may leave the header out.
+  const host = whole?.['host'] ?? headers.get('host') ?? message.headers[':authority'] ?? 'localhost';
+  if (!validHost.test(String(host)))
+    throw new InvalidArgumentError(`The Host header must be a host with an optional port, not ${describeValue(host)}.`);
+  if (!isKept(path) || !/^[/?]/.test(path || '/'))
+    throw new InvalidArgumentError(
+      `The path ${describeValue(path)} cannot be used. Begin it with "/", and send it without ".", ".." and backslashes.`,
+    );
+  return new URL(`${scheme}://${String(host)}${path}`);
+}
+
+function toRequest(message: IncomingMessage, signal: AbortSignal): Request {
+  const headers = toHeaders(message);
+  const url = toUrl(message, headers);
   const body = toBody(message);
   const streaming = body instanceof ReadableStream ? { duplex: 'half' as const } : {};
-  return new Request(url, { method: message.method ?? 'GET', headers: toHeaders(message), body, signal, ...streaming });
+  return new Request(url, { method: message.method ?? 'GET', headers, body, signal, ...streaming });
 }
 
 /** Settles when the response can take more, or nobody reads it any more. */
@@ -82,13 +112,13 @@ async function writeResponse(result: Response, response: ServerResponse): Promis
   response.end();
 }
 
-function writeProblem(response: ServerResponse, status: number, code: string): void {
+function writeProblem(response: ServerResponse, status: number, error: { readonly code: string; readonly message: string }): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
-  response.end(JSON.stringify({ error: { code, message: status === 400 ? 'The request cannot be read.' : 'The server failed.' } }));
+  response.end(JSON.stringify({ error }));
 }
 
 /** Returns a listener for `createServer()` of node:http, `app.use()` of Express, and the like. */
@@ -103,13 +133,14 @@ export function toNodeListener(
     let request: Request;
     try {
       request = toRequest(message, leaving.signal);
-    } catch {
+    } catch (error) {
       // An address, a method or a header that is not one.
-      writeProblem(response, 400, 'invalid-argument');
+      const words = error instanceof InvalidArgumentError ? error.message : 'The request cannot be read.';
+      writeProblem(response, 400, { code: 'invalid-argument', message: words });
       return;
     }
     handler(request)
       .then((result) => writeResponse(result, response))
-      .catch(() => writeProblem(response, 500, 'unclassified'));
+      .catch(() => writeProblem(response, 500, { code: 'unclassified', message: 'The server failed.' }));
   };
 }

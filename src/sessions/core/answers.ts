@@ -18,6 +18,7 @@ import { readActions, readEntriesFrom, readSentMessage, readStored } from './ent
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
 import { assertTakesMessage } from './message-rules.ts';
+import { parseScope } from './parse-input.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import { assertScopeAllowed } from './session-approvals.ts';
 import { StaleApprovalError } from './stale-approval-error.ts';
@@ -131,6 +132,8 @@ async function checkApproved(
 /** Throws if an answer cannot be used. */
 export async function checkAnswer(request: AnswerRequest, { log, agent, askedBy, isRunning }: AnswerContext): Promise<void> {
   const { state } = log;
+  // A mail may come from a process that checked less.
+  if (request.type === 'approve') parseScope(request);
   // Looked up before anything is awaited: the step may end meanwhile.
   const asked = log.asked.get(request.waitId);
   const wait = state.waitingFor.find(({ id }) => id === request.waitId);

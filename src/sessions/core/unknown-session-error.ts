@@ -1,4 +1,4 @@
-import { SteplineError } from '../../lib/index.ts';
+import { quoteText, SteplineError } from '../../lib/index.ts';
 
 /** There is no such session. */
 export class UnknownSessionError extends SteplineError {
@@ -6,6 +6,6 @@ export class UnknownSessionError extends SteplineError {
   readonly code = 'unknown-session';
 
   constructor(sessionId: string) {
-    super(`There is no session "${sessionId}" in this store. Check the id, or create the session with create().`);
+    super(`There is no session ${quoteText(sessionId)} in this store. Check the id, or create the session with create().`);
   }
 }

@@ -1,5 +1,5 @@
 // Checks that every store makes alike, whatever it keeps sessions in. Writers of stores call these first.
-import { cleanText, describeBrokenText, InvalidArgumentError, latestTime } from '../../lib/index.ts';
+import { cleanText, describeBrokenText, InvalidArgumentError, latestTime, quoteText } from '../../lib/index.ts';
 import type {
   EffectQuery,
   EntryQuery,
@@ -141,7 +141,7 @@ export function parseLimit(limit: number): number {
 export function parsePage({ limit = 100, cursor }: SessionQuery): { readonly limit: number; readonly before?: number } {
   if (cursor === undefined) return { limit: parseLimit(limit) };
   if (!/^[1-9]\d{0,15}$/.test(cursor))
-    throw new InvalidArgumentError(`Unknown cursor "${cursor}". Pass the cursor of the page before, unchanged.`);
+    throw new InvalidArgumentError(`Unknown cursor ${quoteText(cursor)}. Pass the cursor of the page before, unchanged.`);
   return { limit: parseLimit(limit), before: Number(cursor) };
 }
 

@@ -3,7 +3,7 @@
 // Does not: read anything.
 // N1. A place in the past is a session and an entry of it: everything that was stored before the store had a feed, session by session.
 // N2. A place in the feed is a number that grows with each commit. Everything in the feed comes after everything in the past.
-import { InvalidArgumentError } from '../../lib/index.ts';
+import { InvalidArgumentError, quoteText } from '../../lib/index.ts';
 import { parseLimit } from './check-write.ts';
 import type { FeedQuery } from './session-store.ts';
 
@@ -20,7 +20,7 @@ function parseFeedCursor(cursor: string): FeedPlace {
   if (cursor === 'end') return { type: 'end' };
   const found = cursorText.exec(cursor)?.groups;
   if (found === undefined)
-    throw new InvalidArgumentError(`Unknown cursor ${JSON.stringify(cursor)} of a feed. Pass the cursor of an item or a page, unchanged.`);
+    throw new InvalidArgumentError(`Unknown cursor ${quoteText(cursor)} of a feed. Pass the cursor of an item or a page, unchanged.`);
   const { session, n, num } = found;
   return num === undefined ? { type: 'past', session: Number(session), n: Number(n) } : { type: 'feed', num: Number(num) };
 }

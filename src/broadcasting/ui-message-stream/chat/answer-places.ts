@@ -14,9 +14,14 @@ export interface AnswerPlace {
 
 const isMessage = ({ type }: StoredEvent): boolean => type === 'UserMessageReceived';
 
+const prefix = 'answer/';
+
+/** True for an id that an answer has, or may get. */
+export const isAnswerId = (id: string): boolean => id.startsWith(prefix);
+
 /** Returns the place of the answer to a message. */
 export const toAnswerPlace = (message: StoredEvent): AnswerPlace => ({
-  id: `answer/${message.id}`,
+  id: `${prefix}${message.id}`,
   messageId: getName(message, 'messageId'),
   message,
 });

@@ -49,8 +49,13 @@ export function parseId(name: string, value: unknown): string {
 function readApproval(part: EventFields): readonly ApprovalAnswer[] {
   const { state, approval } = part;
   if (state !== 'approval-responded' || !isRecord(approval)) return [];
-  const { id, approved } = approval;
-  if (typeof id !== 'string' || typeof approved !== 'boolean') return [];
+  const { id, approved, scope } = approval;
+  if (typeof id !== 'string' || typeof approved !== 'boolean')
+    throw new InvalidArgumentError('An answered approval needs its id, and approved: true or false.');
+  if (scope !== undefined)
+    throw new InvalidArgumentError(
+      `An approval of a chat has no scope, but ${describeValue(scope)} was given: it is for one call. Leave it out, or approve over HTTP with scope "session".`,
+    );
   const reason = getName(approval, 'reason');
   return [{ id, isApproved: approved, ...(reason !== '' && { reason }) }];
 }

@@ -11,7 +11,7 @@ import type { Caller } from '../../http/index.ts';
 import { NotFoundError } from '../../http/index.ts';
 import { getName } from '../event-fields.ts';
 import type { AnswerPlace } from './answer-places.ts';
-import { listAnswers } from './answer-places.ts';
+import { isAnswerId, listAnswers } from './answer-places.ts';
 import type { ChatServices } from './chat-options.ts';
 import { findChat, toChatTags, toOwnTag } from './find-chat.ts';
 import type { ChatPost } from './read-post.ts';
@@ -129,19 +129,22 @@ async function sendAgain(sender: Sender, source: Session, repeated: RepeatedMess
   return send(sender, forked, { messageId: place.messageId, content });
 }
 
+const createIdError = (messageId: string): InvalidArgumentError =>
+  new InvalidArgumentError(
+    `The id ${describeValue(messageId)} belongs to another message of this chat. Send the message under its own id.`,
+  );
+
 /** Sends a message of a page. Returns the place of its answer if it was sent before and has not changed. */
 export async function sendMessage(sender: Sender, post: NewMessage, session: Session | undefined): Promise<SentMessage | FoundAnswer> {
   const { messageId, content } = post;
   // Checked before a session is made for it.
   const message = Message.user(content, { id: messageId });
+  if (isAnswerId(messageId)) throw createIdError(messageId);
   if (session === undefined) return send(sender, await createSession(sender), post);
   const answers = await listAnswers(sender.services.runtime, session.id);
   const known = answers.find((each) => each.messageId === message.id);
   if (known === undefined) {
-    if (session.state.messages.some(({ id }) => id === message.id))
-      throw new InvalidArgumentError(
-        `The id ${describeValue(messageId)} belongs to another message of this chat. Send the message under its own id.`,
-      );
+    if (session.state.messages.some(({ id }) => id === message.id)) throw createIdError(messageId);
     return send(sender, session, post);
   }
   const isSame = jsonEquals(toJson(readContent(known.message)), toJson(content));
