@@ -266,7 +266,7 @@ describe.each(names)('the error policy as a hook in %s', (name) => {
 
 /** The same guard under a name that no built-in criterion has. */
 const withName = (guard: ContinuationCriterion<ToolUseState>): CanExplainContinuation<ToolUseState> => {
-  if (guard.explain === undefined) throw new Error('Every guard here explains itself.');
+  if (!('explain' in guard)) throw new Error('Every guard here explains itself.');
   return {
     name: 'TheGuard',
     explain: (state, findings) => ({ ...guard.explain(state, findings), criterion: 'TheGuard' }),

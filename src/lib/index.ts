@@ -36,7 +36,7 @@ export { systemRandom } from './random.ts';
 export type { ProcessIdentity } from './process-identity.ts';
 export { isProcessGone, readProcessIdentity } from './process-identity.ts';
 export type { ObjectReader, ReadValue } from './reader.ts';
-export { latestTime, readArray, readJson, readJsonObject, readObject, readString, readTime } from './reader.ts';
+export { latestTime, readAmount, readArray, readJson, readJsonObject, readObject, readString, readTime } from './reader.ts';
 export type { Redactor } from './redactor.ts';
 export { createRedactor, defaultRedactor } from './redactor.ts';
 export { sha256 } from './sha256.ts';

@@ -7,7 +7,7 @@
 // C5. `patch(before, diff(before, after))` is `after`, and what is written grows with the change, not with the state.
 import type { CoolDowns } from '../inference/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { AppendOnlyList, DamagedDataError, InvalidArgumentError, present, readArray, readObject } from '../lib/index.ts';
+import { AppendOnlyList, DamagedDataError, InvalidArgumentError, present, readAmount, readArray, readObject } from '../lib/index.ts';
 import { Message, MessageStore } from '../messages/index.ts';
 import type { Codec } from '../serialization/index.ts';
 import { createCodec } from '../serialization/index.ts';
@@ -176,7 +176,7 @@ function diffData<S extends Step>(
 
 function readInfo(before: StateInfo, input: unknown, path: string): StateInfo {
   const data = readObject(input, path);
-  return before.at(data.time('updatedAt'), data.number('cumulativeExecutionSeconds'));
+  return before.at(data.time('updatedAt'), data.value('cumulativeExecutionSeconds', readAmount));
 }
 
 function patchData<S extends Step>(
