@@ -10,7 +10,6 @@ import type { ContinuationCriterion } from './criterion.ts';
 import { canExplain } from './criterion.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { Findings } from './findings.ts';
-import { isStopReason } from './stop-reason.ts';
 
 // JSON.stringify gives undefined for undefined, functions and symbols, whatever its type says.
 const toJson = (value: unknown): string | undefined => JSON.stringify(value);

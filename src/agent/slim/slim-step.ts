@@ -8,7 +8,20 @@ import type { ToolUseStep } from '../../tool-use/index.ts';
 import { StepType } from '../../tool-use/index.ts';
 import type { ToolExecution } from '../../tools/index.ts';
 import type { AgentState } from '../agent-state.ts';
-import { amount, array, boolean, createReader, nullable, number, object, oneOf, optional, optionalString, string, time } from './field-readers.ts';
+import {
+  amount,
+  array,
+  boolean,
+  createReader,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  optionalString,
+  string,
+  time,
+} from './field-readers.ts';
 import type { SlimEvaluation } from './slim-continuation.ts';
 import { evaluations, writeTrace } from './slim-continuation.ts';
 import type { SlimArgs, SlimMessage } from './slim-message.ts';
