@@ -119,6 +119,12 @@ describe('the documented constructors and members', () => {
     expect(start.stepCount).toBe(0);
   });
 
+  it('record step results without a number: each gets the next one', () => {
+    const state = start.recordStepResult(new StepResult(step, outcome), { ids }).recordStepResult(new StepResult(step, outcome), { ids });
+    expect(state.stepResults.map(({ number }) => number)).toStrictEqual([1, 2]);
+    expect(AgentState.fromJSON(JSON.parse(JSON.stringify(state))).stepResults).toStrictEqual(state.stepResults);
+  });
+
   it('refuse a step result that does not come next', () => {
     const end = new ContinuationOutcome({
       decision: 'stop',

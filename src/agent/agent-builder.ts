@@ -32,8 +32,8 @@ type BuiltAgent<Context, Given extends Tools, Output> = Agent<Given, ParsedOutpu
 interface Parts {
   readonly options: Partial<AnyAgentOptions>;
   readonly tools: Readonly<Record<string, Tool>>;
-  /** Set if active time takes the place of the wall clock. */
-  readonly activeMs?: number;
+  /** True if `wallMs` is a limit of active time, in place of the wall clock. */
+  readonly isCumulative?: boolean;
   readonly maxRetries?: number;
   readonly onBuild: readonly OnBuild[];
 }
@@ -126,18 +126,23 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   }
 
   withMaxSteps(steps: number): this {
-    return this.withLimits({ steps });
+    return this.withLimits({ steps: parseLimit('withMaxSteps', steps, 'of 0 or more') });
   }
   withMaxTokens(tokens: number): this {
-    return this.withLimits({ tokens });
+    return this.withLimits({ tokens: parseLimit('withMaxTokens', tokens, 'of 0 or more') });
   }
-  /** Seconds on the wall clock. */
+  /** Seconds on the wall clock; of active time after `withCumulativeTimeout`. */
   withTimeout(seconds: number): this {
-    return this.withLimits({ wallMs: seconds * 1000 });
+    return this.withLimits({ wallMs: parseLimit('withTimeout', seconds, 'above 0') * 1000 });
   }
-  /** Seconds of active time, in place of the wall clock: waiting and pauses do not count. */
+  /**
+   * Seconds of active time, in place of the wall clock: waiting and pauses do not count. Both methods set the same number: the later
+   * call wins.
+   */
   withCumulativeTimeout(seconds: number): this {
-    return this.#change({ activeMs: seconds * 1000 });
+    const wallMs = parseLimit('withCumulativeTimeout', seconds, 'above 0') * 1000;
+    this.#change({ isCumulative: true });
+    return this.withLimits({ wallMs });
   }
   /** Any limits, and what happens when one is reached. */
   withLimits(limits: ToolUseLimits): this {
@@ -185,10 +190,10 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   }
 
   build(): BuiltAgent<Context, Given, Output> {
-    const { options, tools, activeMs, onBuild } = this.#parts;
-    const limits = activeMs === undefined ? options.limits : { ...options.limits, wallMs: Infinity, activeMs };
+    const { options, tools, onBuild } = this.#parts;
+    const limits = toBuiltLimits(this.#parts);
     // Holds: options without a model are refused when the agent is created.
-    const given = omitUndefined({ ...options, tools, limits, errors: toPolicy(this.#parts) }) as AnyAgentOptions;
+    const given = omitUndefined({ ...options, limits, tools, errors: toPolicy(this.#parts) }) as AnyAgentOptions;
     const agent = onBuild.reduce((built, change) => assertAgent(change(built)), createAnyAgent(given, 'AgentBuilder'));
     // Holds: the types follow what was put in.
     return agent as unknown as BuiltAgent<Context, Given, Output>;
@@ -203,6 +208,16 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
     // Holds: the type parameters are not part of the stored data, so a method may declare them again.
     return this as unknown as Changed;
   }
+}
+
+function toBuiltLimits({ options: { limits = {} }, isCumulative = false }: Parts): ToolUseLimits {
+  const { wallMs = Infinity, activeMs = Infinity } = limits;
+  return isCumulative ? { ...limits, wallMs: Infinity, activeMs: Math.min(wallMs, activeMs) } : limits;
+}
+
+function parseLimit(method: string, given: unknown, least: 'above 0' | 'of 0 or more'): number {
+  if (typeof given === 'number' && (least === 'above 0' ? given > 0 : given >= 0)) return given;
+  throw new InvalidArgumentError(`${method}() needs a number ${least}, or Infinity, not ${describeValue(given)}.`);
 }
 
 function assertAgent(given: Agent): Agent {

@@ -85,8 +85,9 @@ export function describeAgent({ orchestrator, setup, rules, policy, criteria }: 
     driver: driver.name,
     instructions: { text: words.join('\n\n'), madeForEachStep: instructions.length - words.length },
     tools: tools.names.flatMap((name) => tools.get(name) ?? []).map((tool) => describeTool(tool, capabilities)),
-    hooks: (hooks?.hooks ?? []).map(({ name, order, points, changes }) => {
-      const from = capabilities.find((each) => each.hooks?.some((hook) => hook.name === name) === true)?.name;
+    hooks: (hooks?.hooks ?? []).map(({ name, order, points, changes, handlers }) => {
+      // A hook may have got a number; its handlers are the same.
+      const from = capabilities.find((each) => each.hooks?.some((hook) => hook.handlers === handlers) === true)?.name;
       return omitUndefined({ name, order, points, changes, from });
     }),
     criteria,

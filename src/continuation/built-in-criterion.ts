@@ -1,7 +1,7 @@
 import { describeValue, InvalidArgumentError } from '../lib/index.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
-import type { CanExplainContinuation } from './criterion.ts';
+import type { CanDecideToContinue, CanExplainContinuation } from './criterion.ts';
 import type { Findings } from './findings.ts';
 
 /** Options that every built-in criterion takes. */
@@ -20,7 +20,7 @@ export interface UnreachedLimit {
 export type Answer = ContinuationEvaluation | UnreachedLimit;
 
 /** Base of this module's criteria. Their evaluations are known to be well-formed, so judging does not check them at every step. */
-export abstract class BuiltInCriterion<State> implements CanExplainContinuation<State> {
+export abstract class BuiltInCriterion<State> implements CanDecideToContinue<State>, CanExplainContinuation<State> {
   readonly name: string;
 
   constructor(usualName: string, options: CriterionOptions) {

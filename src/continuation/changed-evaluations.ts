@@ -4,7 +4,8 @@
 // N1. The evaluations do not depend on when they are read, or on which outcome of a chain is read first.
 // N2. A long chain does not overflow the stack: it is built from its beginning.
 import type { JsonObject } from '../lib/index.ts';
-import { ContinuationEvaluation } from './continuation-evaluation.ts';
+import type { ContinuationEvaluation } from './continuation-evaluation.ts';
+import { createEvaluation } from './continuation-evaluation.ts';
 
 /** The change of one evaluation: another reason, and the values of its context that differ. */
 export interface EvaluationChange {
@@ -20,7 +21,7 @@ type Evaluations = readonly ContinuationEvaluation[];
 
 /** Applies a change to the evaluation before. */
 export function applyChange(before: ContinuationEvaluation, { reason, context }: EvaluationChange): ContinuationEvaluation {
-  return new ContinuationEvaluation({
+  return createEvaluation({
     ...before,
     reason: reason ?? before.reason,
     context: context === undefined ? before.context : { ...before.context, ...context },

@@ -64,7 +64,7 @@ describe('the truth table, in every order of the criteria', () => {
     const withShuffle = lists.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })));
     fc.assert(
       fc.property(withShuffle, ([list, shuffled]) => {
-        const goesOn = canContinueWith(list.map((criterion) => criterion.decide(start)));
+        const goesOn = canContinueWith(...list.map((criterion) => criterion.decide(start)));
         for (const order of [list, shuffled]) {
           const criteria = ContinuationCriteria.from(...order);
           const outcome = criteria.evaluate(start);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { InvalidArgumentError } from '../lib/index.ts';
 import { canContinueWith, ContinuationDecision, isContinuationDecision } from './continuation-decision.ts';
 import { isStopReason, StopReason } from './stop-reason.ts';
 
@@ -55,9 +56,10 @@ describe('the truth table', () => {
     [15, ['forbid', 'request', 'allow'], false],
     [16, ['forbid', 'request', 'allow', 'stop'], false],
   ] as const)('row %i: %j goes on: %s', (_row, decisions, goesOn) => {
-    expect(canContinueWith(decisions)).toBe(goesOn);
-    expect(canContinueWith(decisions.toReversed())).toBe(goesOn);
-    expect(canContinueWith([...decisions, ...decisions])).toBe(goesOn);
+    const list: readonly ContinuationDecision[] = decisions;
+    expect(canContinueWith(...list)).toBe(goesOn);
+    expect(canContinueWith(...list.toReversed())).toBe(goesOn);
+    expect(canContinueWith(...list, ...list)).toBe(goesOn);
   });
 
   test('neither order nor repetition matters, whatever the list', () => {
@@ -66,10 +68,26 @@ describe('the truth table', () => {
     fc.assert(
       fc.property(withShuffle, ([list, shuffled]) => {
         const expected = !list.includes('forbid') && (list.includes('request') || (list.includes('allow') && !list.includes('stop')));
-        expect(canContinueWith(list)).toBe(expected);
-        expect(canContinueWith(shuffled)).toBe(expected);
-        expect(canContinueWith(new Set(list))).toBe(expected);
+        expect(canContinueWith(...list)).toBe(expected);
+        expect(canContinueWith(...shuffled)).toBe(expected);
       }),
     );
+  });
+});
+
+describe('canContinueWith()', () => {
+  // Holds because this is what a caller without types can give.
+  const withAny = canContinueWith as (...given: readonly unknown[]) => boolean;
+
+  test.each([
+    ['an unknown word', ['request', 'maybe'], 'not "maybe". Use forbid, allow, request or stop.'],
+    ['a word after one that forbids', ['forbid', 'go'], 'not "go". Use forbid, allow, request or stop.'],
+    ['a boolean', [true], 'not true. Use forbid, allow, request or stop.'],
+    ['nothing', [undefined], 'not undefined.'],
+    ['a list', [['request']], 'not a list. Pass decisions one by one: canContinueWith(...decisions).'],
+    ['a set', [new Set(['request'])], 'Pass decisions one by one'],
+  ])('refuses %s', (_name, given, message) => {
+    expect(() => withAny(...given)).toThrow(InvalidArgumentError);
+    expect(() => withAny(...given)).toThrow(message);
   });
 });

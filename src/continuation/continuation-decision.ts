@@ -1,3 +1,5 @@
+import { describeValue, InvalidArgumentError } from '../lib/index.ts';
+
 /** One criterion's decision. Guards forbid or allow; work drivers request, or allow a stop. */
 export const ContinuationDecision = {
   ForbidContinuation: 'forbid',
@@ -13,13 +15,14 @@ const known: ReadonlySet<unknown> = new Set(Object.values(ContinuationDecision))
 export const isContinuationDecision = (value: unknown): value is ContinuationDecision => known.has(value);
 
 /** The truth table: nothing forbids, and something requests, or something allows and nothing allows a stop. Order never matters. */
-export function canContinueWith(decisions: Iterable<ContinuationDecision>): boolean {
-  let [requested, allowed, stopAllowed] = [false, false, false];
-  for (const decision of decisions) {
-    if (decision === 'forbid') return false;
-    if (decision === 'request') requested = true;
-    else if (decision === 'stop') stopAllowed = true;
-    else allowed = true;
-  }
-  return requested || (allowed && !stopAllowed);
+export function canContinueWith(...decisions: readonly ContinuationDecision[]): boolean {
+  for (const decision of decisions) if (!isContinuationDecision(decision)) throw createDecisionError(decision);
+  if (decisions.includes('forbid')) return false;
+  return decisions.includes('request') || (decisions.includes('allow') && !decisions.includes('stop'));
+}
+
+function createDecisionError(given: unknown): InvalidArgumentError {
+  const isSeveral = typeof given === 'object' && given !== null && Symbol.iterator in given;
+  const cure = isSeveral ? 'Pass decisions one by one: canContinueWith(...decisions).' : 'Use forbid, allow, request or stop.';
+  return new InvalidArgumentError(`canContinueWith() needs decisions, not ${describeValue(given)}. ${cure}`);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { DamagedDataError } from '../lib/index.ts';
+import { DamagedDataError, InvalidArgumentError } from '../lib/index.ts';
+import type { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationEvaluation, LimitKind } from './continuation-evaluation.ts';
 import { StopReason } from './stop-reason.ts';
 
@@ -74,5 +75,31 @@ describe('the constructor', () => {
       reason: 'Mine allows stop',
       context: {},
     });
+  });
+
+  const given = { criterion: 'Mine', decision: 'allow' };
+  test.each([
+    ['no fields', undefined, 'needs an object, not undefined'],
+    ['nothing in them', {}, 'criterion must be the name of a criterion, not undefined'],
+    ['an empty name', { ...given, criterion: '' }, 'criterion must be the name of a criterion, not ""'],
+    ['no decision', { criterion: 'Mine' }, 'decision must be forbid, allow, request or stop, not undefined'],
+    ['an unknown decision', { ...given, decision: 'perhaps' }, 'not "perhaps"'],
+    ['a reason that is not a text', { ...given, reason: 7 }, 'reason must be a string, not 7'],
+    ['an unknown stop reason', { ...given, stopReason: 'bored' }, 'stopReason must be one of completed, steps_limit'],
+    ['an unknown limit', { ...given, limit: 'patience' }, 'limit must be one of steps, tokens'],
+    ['an unknown action at a limit', { ...given, atLimit: 'stop' }, 'atLimit must be finalize or pause, not "stop"'],
+    ['a context that is not an object', { ...given, context: [1] }, 'context must be an object, not a list'],
+    ['the name of the documents', { criterionClass: 'Mine', decision: 'allow' }, 'Unknown option "criterionClass"'],
+  ])('refuses %s', (_name, fields, message) => {
+    // Holds because this is what a caller without types can give.
+    const make = () => new ContinuationEvaluation(fields as ConstructorParameters<typeof ContinuationEvaluation>[0]);
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow(message);
+  });
+
+  test('refuses the same from a bare decision', () => {
+    // Holds because this is what a caller without types can give.
+    const decision = undefined as unknown as ContinuationDecision;
+    expect(() => ContinuationEvaluation.fromDecision('Mine', decision)).toThrow('decision must be forbid, allow, request or stop');
   });
 });

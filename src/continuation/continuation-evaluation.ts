@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/index.ts';
-import { isRecord, present, readObject } from '../lib/index.ts';
-import { ContinuationDecision } from './continuation-decision.ts';
-import { StopReason } from './stop-reason.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isRecord, present, readObject } from '../lib/index.ts';
+import { ContinuationDecision, isContinuationDecision } from './continuation-decision.ts';
+import { isStopReason, StopReason } from './stop-reason.ts';
 
 /** The budget that a limit watches. Limits can be raised by a grant; other guards cannot. */
 export const LimitKind = { Steps: 'steps', Tokens: 'tokens', Wall: 'wall', Active: 'active', Cost: 'cost' } as const;
@@ -41,6 +41,58 @@ const defaultReasons: Readonly<Record<ContinuationDecision, string>> = {
   stop: 'allows stop',
 };
 
+const limitKinds: ReadonlySet<unknown> = new Set([undefined, ...Object.values(LimitKind)]);
+const limitActions: ReadonlySet<unknown> = new Set([undefined, AtLimit.Finalize, AtLimit.Pause]);
+
+/** Finds what is wrong with the fields of an evaluation. */
+function findProblem(fields: Readonly<Record<string, unknown>>): string | undefined {
+  const { criterion, decision, reason, stopReason, limit, atLimit, context } = fields;
+  if (typeof criterion !== 'string' || criterion === '')
+    return `criterion must be the name of a criterion, not ${describeValue(criterion)}`;
+  if (!isContinuationDecision(decision)) return `decision must be forbid, allow, request or stop, not ${describeValue(decision)}`;
+  if (reason !== undefined && typeof reason !== 'string') return `reason must be a string, not ${describeValue(reason)}`;
+  if (stopReason !== undefined && !isStopReason(stopReason))
+    return `stopReason must be one of ${Object.values(StopReason).join(', ')}, not ${describeValue(stopReason)}`;
+  if (!limitKinds.has(limit)) return `limit must be one of ${Object.values(LimitKind).join(', ')}, not ${describeValue(limit)}`;
+  if (!limitActions.has(atLimit)) return `atLimit must be finalize or pause, not ${describeValue(atLimit)}`;
+  return context === undefined || isRecord(context) ? undefined : `context must be an object, not ${describeValue(context)}`;
+}
+
+/** Finds what is wrong with an evaluation that was given as a whole; undefined if it can be stored and read again. */
+export function findEvaluationProblem(given: unknown): string | undefined {
+  if (!isRecord(given)) return `an evaluation must be an object, not ${describeValue(given)}`;
+  if (typeof given['reason'] !== 'string') return `reason must be a string, not ${describeValue(given['reason'])}`;
+  return isRecord(given['context']) ? findProblem(given) : `context must be an object, not ${describeValue(given['context'])}`;
+}
+
+const knownFields = {
+  known: ['criterion', 'decision', 'reason', 'stopReason', 'limit', 'atLimit', 'context'],
+  hints: { criterionClass: 'Use "criterion": the name of the criterion.' },
+};
+
+function assertFields(fields: unknown): void {
+  const maker = 'new ContinuationEvaluation()';
+  if (!isRecord(fields)) throw new InvalidArgumentError(`${maker} needs an object, not ${describeValue(fields)}.`);
+  checkKeys(maker, fields, knownFields);
+  const problem = findProblem(fields);
+  if (problem !== undefined) throw new InvalidArgumentError(`${maker}: ${problem}.`);
+}
+
+/** Creates an evaluation of fields that are known to be right, or checked later. */
+export function createEvaluation(fields: EvaluationFields): ContinuationEvaluation {
+  const { criterion, decision, reason, stopReason, limit, atLimit, context = emptyContext } = fields;
+  return Object.freeze({
+    criterion,
+    decision,
+    reason: reason ?? `${criterion} ${defaultReasons[decision]}`,
+    ...(stopReason !== undefined && { stopReason }),
+    ...(limit !== undefined && { limit }),
+    ...(atLimit !== undefined && { atLimit }),
+    // A copy: the caller may continue using its own. What is not an object is refused when it is judged.
+    context: Object.isFrozen(context) || !isRecord(context) ? context : Object.freeze({ ...context }),
+  });
+}
+
 /** One criterion's decision, its reason and its numbers. Plain data: `new` makes a plain object that never changes, and one written by hand will do as well. */
 export class ContinuationEvaluation {
   declare readonly criterion: string;
@@ -54,18 +106,10 @@ export class ContinuationEvaluation {
   declare readonly atLimit?: Exclude<AtLimit, 'stop'>;
   declare readonly context: JsonObject;
 
+  /** Refuses fields that could not be stored and read again. */
   constructor(fields: EvaluationFields) {
-    const { criterion, decision, reason, stopReason, limit, atLimit, context = emptyContext } = fields;
-    return Object.freeze({
-      criterion,
-      decision,
-      reason: reason ?? `${criterion} ${defaultReasons[decision]}`,
-      ...(stopReason !== undefined && { stopReason }),
-      ...(limit !== undefined && { limit }),
-      ...(atLimit !== undefined && { atLimit }),
-      // A copy: the caller may continue using its own. What is not an object is refused when it is judged.
-      context: Object.isFrozen(context) || !isRecord(context) ? context : Object.freeze({ ...context }),
-    });
+    assertFields(fields);
+    return createEvaluation(fields);
   }
 
   /** An evaluation for a criterion that gives a bare decision. */
@@ -76,7 +120,7 @@ export class ContinuationEvaluation {
   /** Reads a stored evaluation; refuses one whose decision is missing or unknown. */
   static fromJSON(input: unknown, path: string = 'evaluation'): ContinuationEvaluation {
     const data = readObject(input, path);
-    return new ContinuationEvaluation({
+    return createEvaluation({
       criterion: data.string('criterion'),
       decision: data.oneOf('decision', Object.values(ContinuationDecision)),
       reason: data.string('reason'),

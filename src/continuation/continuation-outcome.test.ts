@@ -68,7 +68,7 @@ describe('resolving', () => {
         expect(outcome).toMatchObject(expectedOutcome(list));
         expect(other).toMatchObject(expectedOutcome(shuffled));
         expect(outcome.evaluations).toStrictEqual(list);
-        expect(outcome.shouldContinue).toBe(canContinueWith(list.map(({ decision }) => decision)));
+        expect(outcome.shouldContinue).toBe(canContinueWith(...list.map(({ decision }) => decision)));
         expect(other.shouldContinue).toBe(outcome.shouldContinue);
         expect(other.decision).toBe(outcome.decision);
       }),
@@ -323,6 +323,37 @@ describe('the constructor', () => {
   ])('refuses %s', (_name, fields, message) => {
     expect(() => new ContinuationOutcome(fields)).toThrow(InvalidArgumentError);
     expect(() => new ContinuationOutcome(fields)).toThrow(message);
+  });
+
+  test('takes the five parts of the documents', () => {
+    const fields = { decision: 'forbid', shouldContinue: false, resolvedBy: 'Limit', stopReason: 'guard', evaluations: [forbids] } as const;
+    expect(new ContinuationOutcome(fields).toJSON()).toStrictEqual({ ...fields, evaluations: [forbids] });
+    const going = { decision: 'request', shouldContinue: true, resolvedBy: 'Work', evaluations: [requests] } as const;
+    expect(new ContinuationOutcome(going)).toMatchObject({ shouldContinue: true, stopReason: undefined });
+  });
+
+  const parts = { decision: 'forbid', shouldContinue: false, resolvedBy: 'Limit', stopReason: 'guard', evaluations: [forbids] };
+  test.each([
+    ['no parts', undefined, 'needs an object, not undefined'],
+    ['nothing in them', {}, 'decision must be forbid, request or stop, not undefined'],
+    ['an unknown decision', { ...parts, decision: 'perhaps' }, 'not "perhaps"'],
+    ['a flag that is not a boolean', { ...parts, shouldContinue: 'no' }, 'shouldContinue must be true or false, not "no"'],
+    ['a flag against the decision', { ...parts, shouldContinue: true }, 'decision "forbid" and shouldContinue true do not go together'],
+    ['nobody who decided', { ...parts, resolvedBy: undefined }, 'resolvedBy must be the name of a criterion, not undefined'],
+    ['no evaluations', { ...parts, evaluations: undefined }, 'evaluations must be a list of evaluations, not undefined'],
+    ['an empty evaluation', { ...parts, evaluations: [forbids, {}] }, 'evaluation 2: reason must be a string, not undefined'],
+    ['an unknown part', { ...parts, reason: 'x' }, 'Unknown option "reason"'],
+  ])('refuses %s', (_name, fields, message) => {
+    // Holds because this is what a caller without types can give.
+    const make = () => new ContinuationOutcome(fields as unknown as ConstructorParameters<typeof ContinuationOutcome>[0]);
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow(message);
+  });
+
+  test('refuses to add up what are not evaluations', () => {
+    // Holds because this is what a caller without types can give.
+    const nonsense = [{ criterion: 'Mine' }] as unknown as readonly ContinuationEvaluation[];
+    expect(() => ContinuationOutcome.fromEvaluations(nonsense)).toThrow(InvalidArgumentError);
   });
 
   test('makes what the evaluations resolve to', () => {

@@ -1,10 +1,10 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { cleanText, DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
+import { checkKeys, cleanText, DamagedDataError, describeValue, InvalidArgumentError, isRecord, readObject } from '../lib/index.ts';
 import { ChangedEvaluations } from './changed-evaluations.ts';
-import { ContinuationDecision } from './continuation-decision.ts';
+import { ContinuationDecision, isContinuationDecision } from './continuation-decision.ts';
 import type { LimitKind } from './continuation-evaluation.ts';
-import { AtLimit, ContinuationEvaluation } from './continuation-evaluation.ts';
+import { AtLimit, ContinuationEvaluation, findEvaluationProblem } from './continuation-evaluation.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { ExplainOptions } from './explain-outcome.ts';
 import { explainOutcome } from './explain-outcome.ts';
@@ -19,6 +19,8 @@ const { ForbidContinuation, RequestContinuation, AllowStop } = ContinuationDecis
 /** The parts of an outcome. `stopReason` is given if, and only if, the decision stops the run. */
 export interface OutcomeFields {
   readonly decision: ContinuationDecision;
+  /** @default whether the decision is to continue */
+  readonly shouldContinue?: boolean | undefined;
   readonly resolvedBy: string;
   readonly stopReason?: StopReason | undefined;
   readonly evaluations: readonly ContinuationEvaluation[];
@@ -30,7 +32,7 @@ function findContradiction({ decision, stopReason }: Resolution): string | undef
   if (decision === ContinuationDecision.AllowContinuation) return 'an outcome decides request, forbid or stop, never allow';
   if (shouldContinue && stopReason !== undefined) return `a run that continues has no stop reason, but "${stopReason}" was given`;
   if (!shouldContinue && stopReason === undefined) return `decision "${decision}" ends the run, but there is no stop reason`;
-  return stopReason === undefined || isStopReason(stopReason) ? undefined : `there is no stop reason "${String(stopReason)}"`;
+  return stopReason === undefined || isStopReason(stopReason) ? undefined : `there is no stop reason ${describeValue(stopReason)}`;
 }
 
 /** Finds parts that do not follow from the evaluations. */
@@ -44,9 +46,42 @@ function findDeviation({ decision, resolvedBy, stopReason, evaluations }: Outcom
     : `its evaluations stop with "${resolved.stopReason ?? 'nothing'}", not with "${stopReason ?? 'nothing'}"`;
 }
 
+/** Throws if a list of evaluations has one that could not be stored and read again. */
+function assertEvaluations(maker: string, evaluations: unknown): void {
+  if (!Array.isArray(evaluations))
+    throw new InvalidArgumentError(`${maker}: evaluations must be a list of evaluations, not ${describeValue(evaluations)}.`);
+  for (const [index, evaluation] of evaluations.entries()) {
+    const problem = findEvaluationProblem(evaluation);
+    if (problem !== undefined) throw new InvalidArgumentError(`${maker}: evaluation ${index + 1}: ${problem}.`);
+  }
+}
+
+const maker = 'new ContinuationOutcome()';
+
+/** Throws if a part of an outcome is missing or not of its kind. */
+function assertParts(fields: unknown): void {
+  if (!isRecord(fields)) throw new InvalidArgumentError(`${maker} needs an object, not ${describeValue(fields)}.`);
+  checkKeys(maker, fields, ['decision', 'shouldContinue', 'resolvedBy', 'stopReason', 'evaluations']);
+  const { decision, shouldContinue, resolvedBy, evaluations } = fields;
+  if (!isContinuationDecision(decision))
+    throw new InvalidArgumentError(`${maker}: decision must be forbid, request or stop, not ${describeValue(decision)}.`);
+  if (shouldContinue !== undefined && typeof shouldContinue !== 'boolean')
+    throw new InvalidArgumentError(`${maker}: shouldContinue must be true or false, not ${describeValue(shouldContinue)}.`);
+  if (typeof resolvedBy !== 'string' || resolvedBy === '')
+    throw new InvalidArgumentError(`${maker}: resolvedBy must be the name of a criterion, not ${describeValue(resolvedBy)}.`);
+  assertEvaluations(maker, evaluations);
+}
+
+/** Finds a boolean that does not go with the decision. */
+const findWrongFlag = ({ decision, shouldContinue }: OutcomeFields): string | undefined =>
+  shouldContinue === undefined || shouldContinue === (decision === RequestContinuation)
+    ? undefined
+    : `decision "${decision}" and shouldContinue ${String(shouldContinue)} do not go together`;
+
 /** Copies the evaluations of an outcome. Throws if its other parts do not go with them. */
 function copyEvaluations(fields: OutcomeFields): readonly ContinuationEvaluation[] {
-  const contradiction = findContradiction(fields) ?? findDeviation(fields);
+  assertParts(fields);
+  const contradiction = findContradiction(fields) ?? findWrongFlag(fields) ?? findDeviation(fields);
   if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
   return Object.freeze([...fields.evaluations]);
 }
@@ -114,7 +149,8 @@ class Outcome {
 
   /** Resolves evaluations by the truth table. */
   static fromEvaluations(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
-    return create(resolveEvaluations(evaluations), Object.freeze([...evaluations]));
+    assertEvaluations('ContinuationOutcome.fromEvaluations()', evaluations);
+    return createResolved(evaluations);
   }
 
   /** The outcome of having no criteria: stop. */
@@ -239,6 +275,10 @@ interface OutcomeClass extends Omit<typeof Outcome, 'prototype' | 'getChanged' |
 const create = (resolution: Resolution, source: EvaluationSource, numbers?: readonly number[]): ContinuationOutcome =>
   // Holds, here and below: a continuing outcome has no stop reason, and a stopping one has.
   new Outcome(resolution, source, numbers) as ContinuationOutcome;
+
+/** Returns the outcome of evaluations that are known to be well-formed. */
+export const createResolved = (evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome =>
+  create(resolveEvaluations(evaluations), Object.freeze([...evaluations]));
 
 /** Returns the outcome of a step, with the numbers of the limits that were not reached. Its evaluations are written when they are read. */
 export const createJudged = (pattern: EvaluationPattern, numbers: readonly number[]): ContinuationOutcome =>

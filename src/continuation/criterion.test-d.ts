@@ -1,10 +1,13 @@
 import { expectTypeOf, test } from 'vitest';
+import type { FailureState } from '../errors/index.ts';
+import { ErrorPolicy } from '../errors/index.ts';
 import { ContinuationCriteria } from './continuation-criteria.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import type { ContinuationOutcome } from './continuation-outcome.ts';
 import { StepsLimit } from './criteria/steps-limit.ts';
-import type { ContinuationCriterion, CanExplainContinuation } from './criterion.ts';
+import { ErrorPolicyCriterion } from './criteria/error-policy-criterion.ts';
+import type { CanDecideToContinue, CanExplainContinuation, ContinuationCriterion } from './criterion.ts';
 import { stopWhen, when } from './when.ts';
 
 interface State {
@@ -19,6 +22,35 @@ test('a criterion decides or explains', () => {
   };
   expectTypeOf(deciding).toExtend<ContinuationCriterion<State>>();
   expectTypeOf(explaining).toExtend<ContinuationCriterion<State>>();
+});
+
+test('a class may implement both, with the type of its state or without', () => {
+  class Both implements CanDecideToContinue<State>, CanExplainContinuation<State> {
+    readonly name = 'Both';
+    decide(state: State): ContinuationDecision {
+      return this.explain(state).decision;
+    }
+    explain({ count }: State): ContinuationEvaluation {
+      return { criterion: this.name, decision: count > 3 ? 'forbid' : 'allow', reason: '', context: { count } };
+    }
+  }
+  class AsInTheDocuments implements CanDecideToContinue, CanExplainContinuation {
+    readonly name = 'AsInTheDocuments';
+    decide(state: State): ContinuationDecision {
+      return this.explain(state).decision;
+    }
+    explain({ count }: State): ContinuationEvaluation {
+      return { criterion: this.name, decision: count > 3 ? 'forbid' : 'allow', reason: '', context: { count } };
+    }
+  }
+  expectTypeOf(ContinuationCriteria.from(new Both(), new AsInTheDocuments())).toEqualTypeOf<ContinuationCriteria<State>>();
+});
+
+test('the built-in criteria decide and explain', () => {
+  const policy = ErrorPolicyCriterion.withPolicy(ErrorPolicy.stopOnAnyError());
+  expectTypeOf(policy).toExtend<CanDecideToContinue<FailureState>>();
+  expectTypeOf(policy).toExtend<CanExplainContinuation<FailureState>>();
+  expectTypeOf<StepsLimit<State>>().toExtend<CanDecideToContinue<State> & CanExplainContinuation<State>>();
 });
 
 test('a criterion that does neither is a type error', () => {

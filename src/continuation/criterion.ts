@@ -12,14 +12,13 @@ interface NamedCriterion<State> {
   readonly policy?: ErrorPolicy;
 }
 
-/** A criterion that returns a bare decision. */
-export interface CanDecideToContinue<State> extends NamedCriterion<State> {
+/** A criterion that returns a bare decision. A class may implement `CanExplainContinuation` too; then only `explain` is called. */
+export interface CanDecideToContinue<State = object> extends NamedCriterion<State> {
   decide(state: State, findings?: Findings): ContinuationDecision;
-  readonly explain?: undefined;
 }
 
 /** A criterion that also gives its reason and its numbers. */
-export interface CanExplainContinuation<State> extends NamedCriterion<State> {
+export interface CanExplainContinuation<State = object> extends NamedCriterion<State> {
   explain(state: State, findings?: Findings): ContinuationEvaluation;
 }
 
@@ -28,3 +27,7 @@ export interface CanExplainContinuation<State> extends NamedCriterion<State> {
  * Whatever needs a clock, a model or I/O runs before judging and leaves a finding.
  */
 export type ContinuationCriterion<State> = CanDecideToContinue<State> | CanExplainContinuation<State>;
+
+/** True for a criterion with `explain`, which is called instead of `decide` if it has both. */
+export const canExplain = <State>(criterion: ContinuationCriterion<State>): criterion is CanExplainContinuation<State> =>
+  'explain' in criterion && typeof criterion.explain === 'function';

@@ -5,11 +5,11 @@ import type { Answer } from './built-in-criterion.ts';
 import { BuiltInCriterion } from './built-in-criterion.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import { isContinuationDecision } from './continuation-decision.ts';
-import { AtLimit, ContinuationEvaluation, LimitKind } from './continuation-evaluation.ts';
+import { ContinuationEvaluation, createEvaluation, findEvaluationProblem } from './continuation-evaluation.ts';
 import type { ContinuationCriterion } from './criterion.ts';
+import { canExplain } from './criterion.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { Findings } from './findings.ts';
-import { isStopReason } from './stop-reason.ts';
 
 // JSON.stringify gives undefined for undefined, functions and symbols, whatever its type says.
 const toJson = (value: unknown): string | undefined => JSON.stringify(value);
@@ -54,16 +54,8 @@ function toStorable(context: unknown): JsonObject | undefined {
   return canonical.ok && isRecord(canonical.value) ? Object.freeze(canonical.value) : undefined;
 }
 
-const limitKinds: ReadonlySet<unknown> = new Set([undefined, ...Object.values(LimitKind)]);
-const limitActions: ReadonlySet<unknown> = new Set([undefined, AtLimit.Finalize, AtLimit.Pause]);
-
 // An evaluation that passes is stored, and must be readable again.
-function isEvaluation(given: unknown): given is ContinuationEvaluation {
-  if (!isRecord(given) || !isContinuationDecision(given['decision'])) return false;
-  const { criterion, reason, stopReason, limit, atLimit } = given;
-  const named = typeof criterion === 'string' && typeof reason === 'string';
-  return named && limitKinds.has(limit) && limitActions.has(atLimit) && (stopReason === undefined || isStopReason(stopReason));
-}
+const isEvaluation = (given: unknown): given is ContinuationEvaluation => findEvaluationProblem(given) === undefined;
 
 /** Refuses an evaluation that could not be stored and read again, whoever gave it. It is frozen: a record never changes. */
 export function parseEvaluation(name: string, given: unknown): ContinuationEvaluation {
@@ -78,7 +70,7 @@ export function parseEvaluation(name: string, given: unknown): ContinuationEvalu
 }
 
 function getEvaluation<State>(criterion: ContinuationCriterion<State>, state: State, findings: Findings): ContinuationEvaluation {
-  if (criterion.explain === undefined) {
+  if (!canExplain(criterion)) {
     return ContinuationEvaluation.fromDecision(criterion.name, parseDecision(criterion.name, criterion.decide(state, findings)));
   }
   const evaluation = parseEvaluation(criterion.name, criterion.explain(state, findings));
@@ -103,7 +95,7 @@ export function listCriterion<State>(criterion: ContinuationCriterion<State>, na
 function renameEvaluation(evaluation: ContinuationEvaluation, name: string): ContinuationEvaluation {
   const { criterion, decision, reason } = evaluation;
   const isDefault = reason === ContinuationEvaluation.fromDecision(criterion, decision).reason;
-  return new ContinuationEvaluation({ ...evaluation, criterion: name, reason: isDefault ? undefined : reason });
+  return createEvaluation({ ...evaluation, criterion: name, reason: isDefault ? undefined : reason });
 }
 
 /** A state to judge, and the list that gets the numbers of limits that were not reached. */

@@ -33,6 +33,7 @@ export type { Explanation } from './explanation.ts';
 export { renderExplanation } from './explanation.ts';
 export { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
 export type { Findings, StopRequest } from './findings.ts';
+export { numberNames } from './number-names.ts';
 export { StopReason } from './stop-reason.ts';
 export { readOutcome, writeOutcome } from './stored-outcome.ts';
 export type { ExplainedDecision } from './when.ts';

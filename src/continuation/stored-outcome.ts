@@ -7,7 +7,7 @@ import type { EvaluationChange } from './changed-evaluations.ts';
 import { applyChange, ChangedEvaluations, isWhole } from './changed-evaluations.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
-import { ContinuationOutcome, createChanged, getChanged } from './continuation-outcome.ts';
+import { ContinuationOutcome, createChanged, createResolved, getChanged } from './continuation-outcome.ts';
 import { resolveEvaluations } from './resolve-evaluations.ts';
 
 const decisions = Object.values(ContinuationDecision);
@@ -144,7 +144,7 @@ function readWhole(data: ObjectReader, items: ObjectReader, before: Continuation
   const unnamed = Object.keys(items.raw).find((name) => !names.includes(name));
   if (unnamed !== undefined) throw toUnnamedError(items, unnamed);
   const evaluations = names.map((criterion, place) => readEvaluation(items, criterion, findEvaluation(before, criterion, place)));
-  return ContinuationOutcome.fromEvaluations(evaluations);
+  return createResolved(evaluations);
 }
 
 const toUnnamedError = ({ path }: ObjectReader, name: string): DamagedDataError =>

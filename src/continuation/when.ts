@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
-import { ContinuationEvaluation } from './continuation-evaluation.ts';
+import { ContinuationEvaluation, createEvaluation } from './continuation-evaluation.ts';
 import type { CanExplainContinuation } from './criterion.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import { parseDecision, describeAnswer } from './evaluate-criterion.ts';
@@ -29,7 +29,7 @@ export function when<State>(
       if (!isExplained(answer)) return ContinuationEvaluation.fromDecision(name, parseDecision(name, answer));
       const { reason, stopReason, context } = answer;
       const decision = parseDecision(name, answer.decision);
-      return new ContinuationEvaluation({ criterion: name, decision, reason, stopReason, context });
+      return createEvaluation({ criterion: name, decision, reason, stopReason, context });
     },
   };
 }

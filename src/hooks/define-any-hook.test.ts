@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StepsLimit } from '../continuation/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
-import { createChain } from './chain-of.ts';
+import { createChain, numberHooks } from './chain-of.ts';
 import { defineAnyHook } from './define-any-hook.ts';
 import { guardHook } from './guard-hook.ts';
 import { changesAt, hookChanges } from './hook-change.ts';
@@ -42,13 +42,25 @@ describe('a chain', () => {
   test.each<[string, readonly unknown[], RegExp]>([
     ['no hooks', [{ name: 'x' }], /hooks\[0\] is not a hook/],
     ['a hook and none', [defineAnyHook({ name: 'a', beforeStep: nothing }), 5], /hooks\[1\] is not a hook/],
-    [
-      'two of one name',
-      [defineAnyHook({ name: 'a', beforeStep: nothing }), defineAnyHook({ name: 'a', afterStep: nothing })],
-      /Two hooks are named "a"/,
-    ],
   ])('refuses %s', (_, hooks, message) => {
-    expect(() => createChain({ ...about, hooks: hooks as never })).toThrow(message);
+    expect(() => numberHooks(hooks as never, [])).toThrow(message);
+  });
+
+  test('numbers hooks whose names are taken, and leaves the others as they are', () => {
+    const hooks = [
+      defineAnyHook({ name: 'a', beforeStep: nothing }),
+      defineAnyHook({ name: 'b', changes: ['votes'], beforeStep: nothing }),
+      defineAnyHook({ name: 'a', order: -1, afterStep: nothing }),
+      guardHook(new StepsLimit<RunState>(1, ({ stepCount }) => stepCount)),
+    ];
+    const numbered = numberHooks(hooks, ['StepsLimit', 'b', 'StepsLimit#2']);
+    expect(numbered.map(({ name }) => name)).toStrictEqual(['a', 'b#2', 'a#2', 'StepsLimit#3']);
+    expect([numbered[0] === hooks[0], numbered[3]?.guard?.name]).toStrictEqual([true, 'StepsLimit#3']);
+    expect(numbered.map(({ handlers, order, points }) => [handlers, order, points])).toStrictEqual(
+      hooks.map(({ handlers, order, points }) => [handlers, order, points]),
+    );
+    expect(numbered[2]?.handlers).toBe(hooks[2]?.handlers);
+    expect(numberHooks(numbered, []).map(({ name }) => name)).toStrictEqual(['a', 'b#2', 'a#2', 'StepsLimit#3']);
   });
 
   test('calls nobody after a step who only looks on, and no guard: that is a criterion', () => {

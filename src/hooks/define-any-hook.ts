@@ -57,8 +57,7 @@ export function defineAnyHook<
   if (problem !== undefined) throw new InvalidArgumentError(`Hook "${given['name']}" ${problem}`);
   const { name, order = 0, changes = [], timeoutMs = defaultTimeoutMs, context } = options;
   const handlers = Object.fromEntries(points.map((point) => [point, options[handlerNames[point]]])) as Hook['handlers'];
-  return Object.freeze({
-    name,
+  const parts = {
     order,
     points: Object.freeze(points),
     changes: Object.freeze([...changes]),
@@ -66,5 +65,7 @@ export function defineAnyHook<
     needsContext: context !== undefined,
     chain: (chained: HookChainOptions) => new HookChain(chained),
     handlers: Object.freeze(handlers),
-  });
+  };
+  const withName = (other: string): Hook<State, Context> => Object.freeze({ name: other, ...parts, withName });
+  return withName(name);
 }

@@ -68,17 +68,21 @@ export function guardHook<State extends RunState>(
   const handlers = Object.fromEntries(at.map((point) => [handlerNames[point], ask]));
   const hook = defineAnyHook<readonly ['votes'], unknown, State>({ name, order, changes: ['votes'], ...handlers });
   const { after_step: _, ...before } = hook.handlers;
-  return Object.freeze({
-    ...hook,
-    handlers: Object.freeze(before),
-    ...(at.includes('after_step') && { guard: asCriterion(guard, name) }),
-    // Holds: the loop asks only with states of the kind that it runs.
-    ...(guard.remainingMs !== undefined && {
-      remainingMs: (state: RunState, findings?: Findings) => criteria.remainingMs(state as State, findings),
-      evaluateTime: (state: RunState, findings: Findings = {}) => {
-        const [evaluation] = criteria.evaluate(state as State, { ...findings, evaluations: [] }).evaluations;
-        return evaluation && { ...evaluation, criterion: name };
-      },
-    }),
-  });
+  const guarding = Object.freeze({ ...hook, handlers: Object.freeze(before) });
+  const withName = (named: string): Hook<State, unknown> =>
+    Object.freeze({
+      ...guarding,
+      name: named,
+      withName,
+      ...(at.includes('after_step') && { guard: asCriterion(guard, named) }),
+      // Holds: the loop asks only with states of the kind that it runs.
+      ...(guard.remainingMs !== undefined && {
+        remainingMs: (state: RunState, findings?: Findings) => criteria.remainingMs(state as State, findings),
+        evaluateTime: (state: RunState, findings: Findings = {}) => {
+          const [evaluation] = criteria.evaluate(state as State, { ...findings, evaluations: [] }).evaluations;
+          return evaluation && { ...evaluation, criterion: named };
+        },
+      }),
+    });
+  return withName(name);
 }

@@ -266,7 +266,7 @@ describe.each(names)('the error policy as a hook in %s', (name) => {
 
 /** The same guard under a name that no built-in criterion has. */
 const withName = (guard: ContinuationCriterion<ToolUseState>): CanExplainContinuation<ToolUseState> => {
-  if (guard.explain === undefined) throw new Error('Every guard here explains itself.');
+  if (!('explain' in guard)) throw new Error('Every guard here explains itself.');
   return {
     name: 'TheGuard',
     explain: (state, findings) => ({ ...guard.explain(state, findings), criterion: 'TheGuard' }),
@@ -495,11 +495,26 @@ describe.each(names)('a guard as a hook in %s', (name) => {
     expect(ran).toHaveLength(Math.min(asked, 2));
     expect([end.lastStepResult?.stopReason, end.errors]).toStrictEqual([stopReason, []]);
     expect([end.stepCount, end.currentStep?.interrupted]).toStrictEqual([asked, undefined]);
-    // The step that the guard kept from starting has a decision, but no record.
+    // The step that the guard kept from starting has a decision, but no start and no record.
     const numbers = (type: 'AgentStepStarted' | 'AgentStepCompleted') => ofType(events, type).map(({ stepNumber }) => stepNumber);
     expect(numbers('AgentStepCompleted')).toStrictEqual(end.stepResults.map(({ number }) => number));
-    const forbidden = stopReason === 'completed' ? [] : [asked + 1];
-    expect(numbers('AgentStepStarted')).toStrictEqual([...numbers('AgentStepCompleted'), ...forbidden]);
+    expect(numbers('AgentStepStarted')).toStrictEqual(numbers('AgentStepCompleted'));
+    expect(ofType(events, 'ContinuationEvaluated').at(-1)).toMatchObject({ stopReason, shouldContinue: false });
+  });
+
+  test('before a step, a hook that could have kept it from starting is asked first; if it fails, the step started', async () => {
+    const changes = defineHook({ name: 'noting', changes: ['votes', 'metadata'], beforeStep: () => ({ metadata: { seen: true } }) });
+    const once = setUp(name, { script: [says('Done.')], hooks: [changes] });
+    await once.run();
+    const started = listTypes(once.events).indexOf('AgentStepStarted');
+    expect(listTypes(once.events).slice(started - 1, started + 2)).toStrictEqual(['HookApplied', 'AgentStepStarted', 'InferenceStarted']);
+    const broken = defineHook({ name: 'broken', changes: ['votes'], beforeStep: () => Promise.reject(new Error('offline')) });
+    const failing = setUp(name, { hooks: [broken], errors: ErrorPolicy.stopOnAnyError() });
+    await failing.run();
+    expect(listTypes(failing.events).filter((type) => type.startsWith('AgentStep'))).toStrictEqual([
+      'AgentStepStarted',
+      'AgentStepCompleted',
+    ]);
   });
 
   test.each([
@@ -640,19 +655,53 @@ describe.each(names)('a guard as a hook in %s', (name) => {
     expect([end.stopReason, end.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['steps_limit', 'StepsLimit#2']);
   });
 
-  test.each<[readonly GuardPoint[]]>([[['before_step']], [['before_step', 'after_step']]])(
-    'that votes at %j cannot have the name of a criterion',
-    (at) => {
-      const guard = guardHook(new StepsLimit<ToolUseState>(1, ({ stepCount }) => stepCount), { at });
-      expect(() => setUp(name, { hooks: [guard] })).toThrow('A hook and a criterion are both named "StepsLimit"');
+  test.each<[readonly GuardPoint[]]>([[['before_step']], [['before_step', 'after_step']], [['execution_start', 'after_step']]])(
+    'at %j has one number everywhere if its name is taken',
+    async (at) => {
+      const limit = (most: number) => guardHook(new StepsLimit<ToolUseState>(most, ({ stepCount }) => stepCount), { at });
+      const { run } = setUp(name, { script: [call, call, says('Done.')], hooks: [limit(9), limit(1)] });
+      const end = await run();
+      expect([end.stopReason, end.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['steps_limit', 'StepsLimit#3']);
+      const listed = new Set(lastVotes(end).flatMap(({ criterion }) => (criterion.startsWith('StepsLimit') ? [criterion] : [])));
+      expect([...listed]).toStrictEqual(['StepsLimit', 'StepsLimit#2', 'StepsLimit#3']);
     },
   );
 
-  test('that votes at several points may have a name that no criterion has', () => {
-    const guard = guardHook(new StepsLimit<ToolUseState>(1, ({ stepCount }) => stepCount, { name: 'Mine' }), {
-      at: ['before_step', 'after_step'],
-    });
-    expect(() => setUp(name, { hooks: [guard] })).not.toThrow();
+  test('that is a time limit cuts a step off under its number', async () => {
+    const timeGuard = guardHook(new ExecutionTimeLimit<ToolUseState>(1, wall), { at: ['before_step'] });
+    const limits = { steps: 10, tokens: Infinity, wallMs: 60_000 };
+    const { run, clock } = setUp(name, { script: [never], limits, hooks: [timeGuard] });
+    const running = run();
+    await clock.advance(1000);
+    const end = await running;
+    expect([end.stopReason, end.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['time_limit', 'ExecutionTimeLimit#2']);
+  });
+});
+
+describe.each(names)('hooks of one name in %s', (name) => {
+  test('all run, and each votes under a name of its own', async () => {
+    const seen: string[] = [];
+    const noting = (which: string): AnyHook =>
+      defineHook({
+        name: 'audit',
+        changes: ['votes'],
+        afterStep: () => {
+          seen.push(which);
+          return { votes: { decision: AllowContinuation, reason: which } };
+        },
+      });
+    const capability = defineCapability({ name: 'careful', hooks: [noting('theirs')] });
+    const world: World = { script: [says('Done.')], hooks: [noting('ours'), noting('ours again')], capabilities: [capability] };
+    const end = await setUp(name, world).run();
+    expect(seen).toStrictEqual(['ours', 'ours again', 'theirs']);
+    expect(['audit', 'audit#2', 'audit#3'].map((each) => end.lastContinuationOutcome?.getEvaluationFor(each)?.reason)).toStrictEqual(seen);
+  });
+
+  test('and a criterion of that name are told apart', async () => {
+    const criterion: ContinuationCriterion<ToolUseState> = { name: 'audit', decide: () => AllowContinuation };
+    const { run } = setUp(name, { script: [call, says('Never.')], criteria: [criterion], hooks: [voting('audit', ForbidContinuation)] });
+    const end = await run();
+    expect([end.stopReason, end.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['guard', 'audit#2']);
   });
 });
 
@@ -752,7 +801,7 @@ describe.each(names)('points in %s', (name) => {
     expect(ofType(events, 'AgentStepStarted').map(({ stepNumber }) => stepNumber)).toStrictEqual([1, 2]);
   });
 
-  test('a step begins, and says so, before its hooks and its driver work', async () => {
+  test('a step begins, and says so, before its hooks and its driver work, if none of them can forbid it', async () => {
     const clock = createFakeClock();
     const [began, order]: [number, string[]] = [clock.now(), []];
     const slow = defineHook({
@@ -1234,13 +1283,6 @@ describe.each(names)('a capability in %s', (name) => {
     const { run } = setUp(name, { script: [call, says('Never.')], hooks: [noting('ours')], capabilities: [capability] });
     const end = await run();
     expect([seen, end.stopReason, end.lastContinuationOutcome?.resolvedBy]).toStrictEqual([['ours', 'theirs'], 'steps_limit', 'FewSteps']);
-  });
-
-  test('cannot bring a hook whose name is taken', () => {
-    const capability = defineCapability({ name: 'careful', hooks: [voting('voter', AllowContinuation)] });
-    expect(() => setUp(name, { hooks: [voting('voter', AllowContinuation)], capabilities: [capability] })).toThrow(
-      'Two hooks are named "voter"',
-    );
   });
 });
 

@@ -11,7 +11,7 @@ import type { ContinuationEvaluation, Findings } from '../continuation/index.ts'
 import type { Failure } from '../errors/index.ts';
 import type { ModelResponse } from '../inference/index.ts';
 import type { Soon } from '../lib/index.ts';
-import { deepFreeze, copyFrozen, InvalidArgumentError } from '../lib/index.ts';
+import { deepFreeze, copyFrozen } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import { MessageStore } from '../messages/index.ts';
 import type { Observed, RunState, Step } from '../step-by-step/index.ts';
@@ -21,7 +21,7 @@ import type { Pricing } from './ask-model.ts';
 import type { At, Calling, Place } from './facts.ts';
 import { ToolCallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, StepFacts } from './facts.ts';
 import type { Hook } from './hook.ts';
-import { isHook, isObserver } from './hook.ts';
+import { isObserver } from './hook.ts';
 import { canonical, changeRequest, cutOff, toHookError, narrowTools } from './hook-answer.ts';
 import { ask, blockCall, keep, orFailure, emitChange, whenThere } from './hook-call.ts';
 import type { InferenceRequestFacts } from './hook-facts.ts';
@@ -33,6 +33,7 @@ import { findOutputProblem, findUnreadableMessage, replaceOutput } from './step-
 export interface HookChainOptions extends Pricing {
   /** Kind of orchestrator in events. */
   readonly name: string;
+  /** No two have the same name. */
   readonly hooks: readonly Hook<never>[];
 }
 
@@ -49,15 +50,6 @@ export interface CallAt {
 
 function inOrder(hooks: readonly Hook[]): readonly Hook[] {
   return [...hooks].sort((one, other) => one.order - other.order);
-}
-
-/** Throws for a value that is not a hook, and for two hooks with the same name. */
-function checkNames(hooks: readonly Hook[]): void {
-  for (const [index, hook] of hooks.entries()) {
-    if (!isHook(hook)) throw new InvalidArgumentError(`hooks[${index}] is not a hook. Create it with defineHook({ name, … }).`);
-    if (hooks.findIndex(({ name }) => name === hook.name) !== index)
-      throw new InvalidArgumentError(`Two hooks are named "${hook.name}". Rename one: explanations refer to hooks by name.`);
-  }
 }
 
 /** Visits items one after the other; synchronous if none of them has to be awaited. */
@@ -97,7 +89,6 @@ export class HookChain {
   constructor(options: HookChainOptions) {
     // Holds: the orchestrator only ever hands over states and contexts of its own kind.
     const hooks = options.hooks as readonly Hook[];
-    checkNames(hooks);
     this.#options = options;
     this.hooks = inOrder(hooks);
     const looksOn = (hook: Hook, point: HookPoint): boolean =>
@@ -115,6 +106,10 @@ export class HookChain {
 
   has(point: HookPoint): boolean {
     return this.#at.has(point);
+  }
+  /** True if one of them can vote before a step. */
+  get canForbidSteps(): boolean {
+    return this.#hooks(HookPoint.BeforeStep).some(({ changes }) => changes.includes('votes'));
   }
   /** True if one of them is a time guard. */
   get watchesTime(): boolean {

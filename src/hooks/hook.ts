@@ -65,6 +65,8 @@ export interface Hook<in State extends RunState = RunState, in Context = never> 
   /** Creates the chain that calls it. It comes with the hook, so that bundles without hooks need no chain code. */
   readonly chain: Callback<[options: object], unknown>;
   readonly handlers: Readonly<Partial<Record<HookPoint, Callback<[facts: object], unknown>>>>;
+  /** Creates the same hook, with the same handlers, under another name. */
+  readonly withName: Callback<[name: string], unknown>;
   /** Carries the types and nothing else. */
   readonly [takes]?: (state: State, context: Context) => void;
 }

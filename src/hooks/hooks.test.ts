@@ -228,7 +228,6 @@ describe('hooks', () => {
     expect([end.status, end.stopReason, end.stepCount, model.calls.length]).toStrictEqual(['stopped', 'guard', 1, 1]);
     expect([end.lastStepResult?.stopReason, end.lastStepResult?.number, end.errors]).toStrictEqual(['guard', 1, []]);
     expect(events.filter(({ stepNumber }) => stepNumber === 2).map(({ type }) => type)).toStrictEqual([
-      'AgentStepStarted',
       'ContinuationEvaluated',
       'AgentStateUpdated',
       'AgentFinished',

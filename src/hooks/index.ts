@@ -5,7 +5,7 @@ export { checkCapabilities, defineAnyCapability } from './capability.ts';
 export type { GuardPoint } from './guard-hook.ts';
 export { guardHook } from './guard-hook.ts';
 export type { Hook, HookOptions } from './hook.ts';
-export { createChain } from './chain-of.ts';
+export { createChain, numberHooks } from './chain-of.ts';
 export { defineAnyHook } from './define-any-hook.ts';
 export { HookChain } from './hook-chain.ts';
 export type { ChangesAt, HookChange, Vote } from './hook-change.ts';

@@ -735,22 +735,6 @@ describe('a hook that cannot work is refused when it is made:', () => {
     ],
     ['nothing among the hooks', { hooks: [undefined] }, 'hooks[0] is not a hook. Create it with defineHook'],
     ['a function among the hooks', { hooks: [run] }, 'hooks[0] is not a hook. Create it with defineHook'],
-    ['two hooks of one name', { hooks: [hook, hook] }, 'Two hooks are named "h"'],
-    [
-      'a hook of the agent named as one of a capability',
-      { hooks: [hook], capabilities: [defineCapability({ name: 'c', hooks: [hook] })] },
-      'Two hooks are named "h"',
-    ],
-    [
-      'one that votes under the name of a built-in criterion',
-      { hooks: [defineHook({ name: 'StepsLimit', changes: ['votes'], beforeStep: run })] },
-      'A hook and a criterion are both named "StepsLimit"',
-    ],
-    [
-      'one that votes under the name of a criterion of the host',
-      { hooks: [hook], criteria: [stopWhen('h', () => false)] },
-      'A hook and a criterion are both named "h"',
-    ],
     ['a capability given twice', { capabilities: [{ name: 'c' }, { name: 'c' }] }, 'The capability "c" was added twice'],
     [
       'a capability with an unknown part',
@@ -786,12 +770,12 @@ describe('a hook that cannot work is refused when it is made:', () => {
     expect(() => defineCapability(parts as never)).toThrow(problem);
   });
 
-  test('one that does not vote may share its name with a criterion', () => {
+  test('but not for its name: one that a criterion has gets a number', () => {
     const silent = defineHook({ name: 'StepsLimit', beforeStep: run });
     expect(
       createAgent({ model, hooks: [silent] })
         .describe()
         .hooks.map(({ name }) => name),
-    ).toStrictEqual(['StepsLimit']);
+    ).toStrictEqual(['StepsLimit#2']);
   });
 });

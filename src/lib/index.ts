@@ -38,7 +38,7 @@ export { systemRandom } from './random.ts';
 export type { ProcessIdentity } from './process-identity.ts';
 export { isProcessGone, readProcessIdentity } from './process-identity.ts';
 export type { ObjectReader, ReadValue } from './reader.ts';
-export { latestTime, readArray, readJson, readJsonObject, readObject, readString, readTime } from './reader.ts';
+export { latestTime, readAmount, readArray, readJson, readJsonObject, readObject, readString, readTime } from './reader.ts';
 export type { Redactor } from './redactor.ts';
 export { createRedactor, defaultRedactor } from './redactor.ts';
 export { listAll, listSome, toOrdinal, toSentence, toShownText } from './shown-text.ts';

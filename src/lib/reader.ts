@@ -37,6 +37,13 @@ function readNumber(value: unknown, path: string): number {
   return value;
 }
 
+/** Reads a finite number of 0 or more. */
+export function readAmount(value: unknown, path: string): number {
+  const amount = readNumber(value, path);
+  if (amount < 0) throw new DamagedDataError(path, `expected a number of 0 or more, found ${amount}`);
+  return amount;
+}
+
 /** The latest time that a Date can hold, in milliseconds since the epoch; negative, the earliest. */
 export const latestTime = 8.64e15;
 

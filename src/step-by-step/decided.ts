@@ -148,16 +148,19 @@ export function recordClosedStep<S extends Step>(
 
 /** Adds the result of a step that was taken outside a run, and starts the execution if it has not started. */
 export function recordResult<S extends Step>(execution: Execution<S>, result: StepResult<S>, ids: IdSource): Execution<S> {
-  const { number, step, timing } = result;
+  const { step, timing } = result;
   const next = execution.results.length + 1;
+  const numbered = result.number === 0 ? new StepResult(step, result.outcome, { ...result, number: next }) : result;
   if (execution.pendingStep !== undefined)
     throw new InvalidArgumentError(
       `Step ${execution.pendingStep.number} waits for somebody. Answer it or cancel it before you record another step.`,
     );
   if (hasEnded(execution))
     throw new InvalidArgumentError('The execution has ended. Start a new one with withUserMessage() before you record a step.');
-  if (number !== next)
-    throw new InvalidArgumentError(`The result has the number ${number}, but the next step is step ${next}. Number the results from 1.`);
+  if (numbered.number !== next)
+    throw new InvalidArgumentError(
+      `The result has the number ${result.number}, but the next step is step ${next}. Number the results from 1, or leave the number out.`,
+    );
   return withResult(
     {
       ...execution,
@@ -168,6 +171,6 @@ export function recordResult<S extends Step>(execution: Execution<S>, result: St
       activeMs: execution.activeMs + timing.activeMs,
       waitedMs: execution.waitedMs + timing.waitedMs,
     },
-    result,
+    numbered,
   );
 }

@@ -234,6 +234,10 @@ export class RunState<S extends Step = Step> {
   get lastContinuationOutcome(): ContinuationOutcome | undefined {
     return getLastOutcome(this.data.execution);
   }
+  /** The same as `lastContinuationOutcome`. */
+  get continuationOutcome(): ContinuationOutcome | undefined {
+    return this.lastContinuationOutcome;
+  }
   /** Set if this execution was stopped before its first step. */
   get startOutcome(): ContinuationOutcome | undefined {
     return this.data.execution.startOutcome;

@@ -8,7 +8,7 @@
 import type { CoolDowns } from '../inference/index.ts';
 import { readRefusedPart } from './read-failure.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { AppendOnlyList, DamagedDataError, InvalidArgumentError, present, readArray, readObject } from '../lib/index.ts';
+import { AppendOnlyList, DamagedDataError, InvalidArgumentError, present, readAmount, readArray, readObject } from '../lib/index.ts';
 import { Message, MessageStore } from '../messages/index.ts';
 import type { Codec } from '../serialization/index.ts';
 import { createCodec } from '../serialization/index.ts';
@@ -193,7 +193,7 @@ function diffData<S extends Step>(
 
 function readInfo(before: StateInfo, input: unknown, path: string): StateInfo {
   const data = readObject(input, path);
-  return before.at(data.time('updatedAt'), data.number('cumulativeExecutionSeconds'));
+  return before.at(data.time('updatedAt'), data.value('cumulativeExecutionSeconds', readAmount));
 }
 
 function patchData<S extends Step>(

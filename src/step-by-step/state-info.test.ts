@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { InvalidArgumentError } from '../lib/index.ts';
 import { createCountingIds, createFakeClock } from '../testing/index.ts';
 import { StateInfo } from './state-info.ts';
 
@@ -24,6 +25,40 @@ describe('a new StateInfo', () => {
   });
 });
 
+describe('the constructor', () => {
+  const fields = { id: 'session-1', startedAt: begin, updatedAt: begin + day };
+
+  test('takes the parts, without time spent if none is given', () => {
+    expect(new StateInfo(fields).toJSON()).toStrictEqual({
+      id: 'session-1',
+      startedAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: '2026-01-02T00:00:00.000Z',
+      cumulativeExecutionSeconds: 0,
+    });
+    const info = new StateInfo({ ...fields, cumulativeExecutionSeconds: 2.5, executionStartedAt: begin + 1 });
+    expect([info.cumulativeExecutionSeconds, info.executionStartedAt]).toStrictEqual([2.5, begin + 1]);
+  });
+
+  test.each([
+    ['nothing', undefined, 'its parts must be an object, not undefined'],
+    ['an empty id', { ...fields, id: '' }, 'id must be a non-empty string, not ""'],
+    ['no start', { ...fields, startedAt: undefined }, 'startedAt must be milliseconds since 1970, not undefined'],
+    ['a date', { ...fields, updatedAt: new Date(begin) }, 'updatedAt must be milliseconds since 1970, not an instance of Date'],
+    ['a time that no date can hold', { ...fields, updatedAt: 9e15 }, 'updatedAt must be milliseconds since 1970, not 9000000000000000'],
+    ['negative work', { ...fields, cumulativeExecutionSeconds: -1 }, 'cumulativeExecutionSeconds must be a number of 0 or more, not -1'],
+    [
+      'a run that started at no time',
+      { ...fields, executionStartedAt: NaN },
+      'executionStartedAt must be milliseconds since 1970, not NaN',
+    ],
+  ])('refuses %s', (_name, given, message) => {
+    // Holds because this is what a caller without types can give.
+    const make = () => new StateInfo(given as unknown as ConstructorParameters<typeof StateInfo>[0]);
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow(message);
+  });
+});
+
 describe('time spent in steps', () => {
   test('adds up to the sum', () => {
     const info = create().addExecutionTime(1.5, begin).addExecutionTime(0, begin).addExecutionTime(0.25, begin);
@@ -38,6 +73,10 @@ describe('time spent in steps', () => {
   test('refreshes updatedAt from the machine where no time is given', () => {
     const info = create().addExecutionTime(2);
     expect(Math.abs(info.updatedAt - Date.now())).toBeLessThan(5000);
+  });
+
+  test.each([-1, NaN, Infinity])('of %s seconds is refused', (seconds) => {
+    expect(() => create().addExecutionTime(seconds, begin)).toThrow(InvalidArgumentError);
   });
 
   test('leaves the info it was added to as it was', () => {
@@ -99,6 +138,8 @@ describe('as JSON', () => {
     ['a start that is no time', { ...whole, startedAt: 'yesterday-ish' }, 'info.startedAt'],
     ['an update that is a number', { ...whole, updatedAt: 1 }, 'info.updatedAt'],
     ['an update that is no time', { ...whole, updatedAt: '' }, 'info.updatedAt'],
+    ['an empty id', { ...whole, id: '' }, 'info.id'],
+    ['negative time', { ...whole, cumulativeExecutionSeconds: -1 }, 'info.cumulativeExecutionSeconds'],
     ['spent time in words', { ...whole, cumulativeExecutionSeconds: 'long' }, 'info.cumulativeExecutionSeconds'],
   ])('with %s is refused, with the place', (_, damaged, path) => {
     expect(() => StateInfo.fromJSON(damaged)).toThrow(expect.objectContaining({ code: 'damaged-data', path }) as Error);

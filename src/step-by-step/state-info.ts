@@ -1,11 +1,25 @@
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { cleanText, DamagedDataError, readObject, readString, systemClock, systemIds } from '../lib/index.ts';
+import {
+  cleanText,
+  DamagedDataError,
+  describeValue,
+  InvalidArgumentError,
+  isRecord,
+  latestTime,
+  readAmount,
+  readObject,
+  readString,
+  systemClock,
+  systemIds,
+} from '../lib/index.ts';
 
 interface StateInfoFields {
   readonly id: string;
+  /** Milliseconds since the epoch, like the other times. */
   readonly startedAt: number;
   readonly updatedAt: number;
-  readonly cumulativeExecutionSeconds: number;
+  /** @default 0 */
+  readonly cumulativeExecutionSeconds?: number | undefined;
   readonly executionStartedAt?: number | undefined;
 }
 
@@ -22,8 +36,28 @@ function readTime(input: unknown, path: string): number {
   return time;
 }
 
+function readId(input: unknown, path: string): string {
+  const id = readString(input, path);
+  if (id === '') throw new DamagedDataError(path, 'expected a non-empty string, found ""');
+  return id;
+}
+
 // Sums of times are stored with every step; what stands behind the microsecond is noise.
 const roundToMicroseconds = (seconds: number): number => Math.round(seconds * 1_000_000) / 1_000_000;
+
+const isTime = (value: unknown): boolean => typeof value === 'number' && Math.abs(value) <= latestTime;
+
+const isAmount = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value < Infinity;
+
+function findProblem(fields: unknown): string | undefined {
+  if (!isRecord(fields)) return `its parts must be an object, not ${describeValue(fields)}`;
+  const { id, startedAt, updatedAt, cumulativeExecutionSeconds: spent = 0, executionStartedAt } = fields;
+  if (typeof id !== 'string' || id === '') return `id must be a non-empty string, not ${describeValue(id)}`;
+  for (const [name, time] of Object.entries({ startedAt, updatedAt, executionStartedAt }))
+    if (!isTime(time) && !(name === 'executionStartedAt' && time === undefined))
+      return `${name} must be milliseconds since 1970, not ${describeValue(time)}`;
+  return isAmount(spent) ? undefined : `cumulativeExecutionSeconds must be a number of 0 or more, not ${describeValue(spent)}`;
+}
 
 /** Ids, times and amount of work of a state. Times are milliseconds since the epoch. */
 export class StateInfo {
@@ -36,11 +70,13 @@ export class StateInfo {
   // Private, because two infos that differ only in it are stored alike.
   readonly #executionStartedAt: number | undefined;
 
-  private constructor(fields: StateInfoFields) {
+  constructor(fields: StateInfoFields) {
+    const problem = findProblem(fields);
+    if (problem !== undefined) throw new InvalidArgumentError(`new StateInfo(): ${problem}.`);
     this.id = fields.id;
     this.startedAt = fields.startedAt;
     this.updatedAt = fields.updatedAt;
-    this.cumulativeExecutionSeconds = fields.cumulativeExecutionSeconds;
+    this.cumulativeExecutionSeconds = fields.cumulativeExecutionSeconds ?? 0;
     this.#executionStartedAt = fields.executionStartedAt;
   }
 
@@ -53,14 +89,16 @@ export class StateInfo {
   static fromJSON(input: unknown, path = 'info', { clock = systemClock, ids = systemIds }: Sources = {}): StateInfo {
     const data = readObject(input, path);
     return new StateInfo({
-      id: data.optionalString('id') ?? ids(),
+      id: data.optionalValue('id', readId) ?? ids(),
       startedAt: data.optionalValue('startedAt', readTime) ?? clock.now(),
       updatedAt: data.optionalValue('updatedAt', readTime) ?? clock.now(),
-      cumulativeExecutionSeconds: data.optionalNumber('cumulativeExecutionSeconds') ?? 0,
+      cumulativeExecutionSeconds: data.optionalValue('cumulativeExecutionSeconds', readAmount),
     });
   }
 
   addExecutionTime(seconds: number, now: number = systemClock.now()): StateInfo {
+    if (!isAmount(seconds))
+      throw new InvalidArgumentError(`addExecutionTime() needs a number of 0 or more, not ${describeValue(seconds)}.`);
     const { id, startedAt, cumulativeExecutionSeconds } = this;
     return new StateInfo({
       id,

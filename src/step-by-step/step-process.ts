@@ -74,6 +74,8 @@ export interface StepProcess<State extends RunState, Context = unknown> extends 
   readonly toolNames?: readonly string[];
   /** True if a step is a turn of one of several: its start is emitted when the participant is known. @default false */
   readonly takesTurns?: boolean;
+  /** True if `produce` may forbid a step: its start is emitted when `produce` calls `scope.events.beginStep()`. @default false */
+  readonly forbidsSteps?: boolean;
   /** Throws if a run cannot work with this context. */
   checkContext?(context: unknown): void;
   /** Takes the next step, or continues `state.pendingStep`. An error becomes a failed step. */

@@ -1,6 +1,7 @@
 // The success criteria of the StepResult plan (003, phases 1, 2 and 6), on the state that all orchestrators are made of.
 import { describe, expect, test } from 'vitest';
 import { ContinuationDecision, ContinuationEvaluation, ContinuationOutcome, StopReason } from '../continuation/index.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import { createCountingIds, createFakeClock, createScriptedProcess, ScriptedState } from '../testing/index.ts';
 import type { Step } from './step.ts';
@@ -22,6 +23,37 @@ describe('a step result', () => {
     expect(result.outcome).toBe(outcome);
     expect(result.number).toBe(1);
     expect(result.timing).toBe(timing);
+  });
+
+  test('needs a step and an outcome only: without a record it ended just now, and has no number yet', () => {
+    const before = Date.now();
+    const result = new StepResult(step, toOutcome(ContinuationDecision.AllowStop));
+    expect([result.number, result.shouldContinue, result.stopReason]).toStrictEqual([0, false, 'completed']);
+    expect(result.timing).toMatchObject({ activeMs: 0, waitedMs: 0 });
+    expect(result.timing.endedAt - before).toBeLessThan(5000);
+    expect(result.timing.startedAt).toBe(result.timing.endedAt);
+  });
+
+  const outcome = toOutcome(ContinuationDecision.AllowStop);
+  test.each([
+    ['no step', [undefined, outcome], 'the step must be an object, not undefined'],
+    ['a step without an id', [{ ...step, id: undefined }, outcome], 'step.id must be a non-empty string, not undefined'],
+    ['a step without messages', [{ ...step, outputMessages: undefined }, outcome], 'step.outputMessages must be a list, not undefined'],
+    ['a step without usage', [{ ...step, usage: 3 }, outcome], 'step.usage must be a Usage, not 3'],
+    ['no outcome', [step, undefined], 'the outcome must be a ContinuationOutcome, not undefined'],
+    ['an outcome written by hand', [step, { shouldContinue: true }], 'the outcome must be a ContinuationOutcome, not an object'],
+    ['half a number', [step, outcome, { number: 1.5, timing }], 'number must be a whole number of 1 or more, not 1.5'],
+    [
+      'negative time',
+      [step, outcome, { number: 1, timing: { ...timing, activeMs: -1 } }],
+      'timing.activeMs must be a number of 0 or more, not -1',
+    ],
+    ['an end in words', [step, outcome, { number: 1, timing: { ...timing, endedAt: 'now' } }], 'timing.endedAt must be milliseconds'],
+  ])('refuses %s', (_name, given, message) => {
+    // Holds because this is what a caller without types can give.
+    const make = () => new StepResult(...(given as unknown as ConstructorParameters<typeof StepResult>));
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow(message);
   });
 
   test.each([
@@ -70,6 +102,7 @@ describe('a state', () => {
     ]);
     expect(end.lastStepResult).toBe(end.stepResults[1]);
     expect(end.lastContinuationOutcome).toBe(end.lastStepResult?.outcome);
+    expect(end.continuationOutcome).toBe(end.lastContinuationOutcome);
     expect(end.stopReason).toBe('steps_limit');
     expect(end.steps).toStrictEqual(end.stepResults.map((result) => result.step));
     expect(end.currentStep).toBe(end.lastStepResult?.step);

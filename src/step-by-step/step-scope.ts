@@ -31,6 +31,8 @@ export interface StepEvents {
   emit(make: (header: EventHeader) => BaseEvent): void;
   /** Emits a piece of something larger: without a number of its own, and never stored. */
   emitPiece(make: (header: EventHeader) => BaseEvent): void;
+  /** Emits that the step started, unless that was emitted. A process that may forbid its steps calls it once it did not. */
+  beginStep(): void;
   /**
    * Names the participant whose turn this step is, on its events and on those of runs inside it. A process whose steps are turns calls
    * it once, before anything is done in the turn.

@@ -22,7 +22,8 @@ class Stopwatch {
   }
 
   get totalMs(): number {
-    return toMicroseconds(this.#total + (this.#open > 0 ? this.#clock.monotonic() - this.#openedAt : 0));
+    // Never negative, whatever a host's clock does.
+    return toMicroseconds(Math.max(0, this.#total + (this.#open > 0 ? this.#clock.monotonic() - this.#openedAt : 0)));
   }
 
   /** Opens a span; the returned function closes it. */

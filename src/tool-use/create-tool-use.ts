@@ -11,7 +11,7 @@ import type { AnyToolUseOptions, ToolUseLimits } from './options.ts';
 import { checkCostLimit, checkModel, checkOptions, checkOwnCriteria, toolUseOptionNames, withDefaultLimits } from './options.ts';
 import { readOutput } from './output.ts';
 import type { Rules } from './process.ts';
-import { createToolUseProcess } from './process.ts';
+import { createToolUseProcess, toCriteria } from './process.ts';
 import type { Setup } from './setup.ts';
 import { toSetup } from './setup.ts';
 import type { ToolEvent } from './tool-use-events.ts';
@@ -123,14 +123,14 @@ export function createToolUse<State extends ToolUseState>(
   if (options.settings !== undefined) checkSettings(options.settings);
   const replacesDefaults = options.onlyCriteria !== undefined;
   checkCostLimit(maker, options);
-  const setup = toSetup(name, options);
-  const rules: Rules<State> = omitUndefined({
+  const defaults: Rules<State> = omitUndefined({
     limits: withDefaultLimits(replacesDefaults ? {} : limits, options.limits),
     policy: options.errors ?? (replacesDefaults ? undefined : policy()),
-    criteria: setup.criteria,
     finishReasons: options.finishReasons,
     replacesDefaults,
   });
+  const setup = toSetup(name, options, (criteria) => toCriteria({ ...defaults, criteria }).names);
+  const rules: Rules<State> = { ...defaults, criteria: setup.criteria };
   const fingerprint = computeFingerprint(setup, rules);
   const process = createToolUseProcess(setup, rules, identity && { ...identity, fingerprint });
   const orchestrator = createOrchestrator<State, unknown, ToolEvent, unknown>(process, {

@@ -77,7 +77,6 @@ export function createToolUseProcess(setup: Setup, rules: Rules<ToolUseState>, i
   const { finalizeMs } = rules.limits;
   const { hooks } = setup;
   const criteria = toCriteria(rules);
-  if (hooks !== undefined) checkHookNames(hooks, criteria);
   return {
     name: setup.name,
     toolNames: setup.toolNames,
@@ -105,6 +104,7 @@ async function produce(turn: DriverStep, setup: Setup): Promise<ProducedStep<Too
   if (hooks?.has(HookPoint.BeforeStep) === true) await turn.applyBeforeStepHooks(hooks);
   // An evaluation of a hook ended the run: the model is not asked, and there is no step.
   if (scope.control.forbidding !== undefined) return { type: 'forbidden' };
+  scope.events.beginStep();
   const step = withUniqueCalls(await driver.ask(turn));
   if (step.toolCalls.length === 0) return toWholeStep(withoutCancelled(step, scope));
   if (scope.finalizing) return refuseCalls(turn, step);
@@ -125,6 +125,7 @@ function createHookPhases({ output }: Setup, hooks: HookChain): Partial<StepProc
   const inspects = hooks.has(HookPoint.AfterStep) || hooks.has(HookPoint.OnError);
   return {
     observe: (seen) => hooks.observe(seen),
+    ...(hooks.canForbidSteps && { forbidsSteps: true }),
     ...(hooks.has(HookPoint.ExecutionStart) && {
       enter: async (state: ToolUseState, scope: StepScope) => {
         await hooks.executionStart({ state, scope });
@@ -136,18 +137,6 @@ function createHookPhases({ output }: Setup, hooks: HookChain): Partial<StepProc
       evaluateTime: (state: ToolUseState, findings: Findings) => hooks.evaluateTime(state, findings),
     }),
   };
-}
-
-// A guard that is asked at other points too votes there under the hook's name; a number would tell it apart in one place only.
-function checkHookNames({ hooks }: HookChain, criteria: ContinuationCriteria<never>): void {
-  const twice = hooks.find(({ name, changes, guard, handlers }) => {
-    const votes = changes.includes('votes') && (guard === undefined || Object.keys(handlers).length > 0);
-    return votes && criteria.names.includes(name) && (guard === undefined || criteria.getName(guard) !== name);
-  });
-  if (twice !== undefined)
-    throw new InvalidArgumentError(
-      `A hook and a criterion are both named "${twice.name}". Rename the hook: explanations refer to both by name.`,
-    );
 }
 
 // Calls that were given up did not end by themselves.

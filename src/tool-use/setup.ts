@@ -1,6 +1,6 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import type { Capability, Hook, HookChain } from '../hooks/index.ts';
-import { createChain, checkCapabilities } from '../hooks/index.ts';
+import { createChain, checkCapabilities, numberHooks } from '../hooks/index.ts';
 import type { Model, ModelSettings, OfferedTool, PricedModel, PriceSource, RowMember } from '../inference/index.ts';
 import { toRow, withFallback, withTimeouts } from '../inference/index.ts';
 import { Message } from '../messages/index.ts';
@@ -96,13 +96,20 @@ class ModelNames {
 
 const asksForContext = (tool: Tool): boolean => tool.type === 'function' && tool.needsContext === true;
 
-/** Checks the options and prepares what every step needs. */
-export function toSetup<State extends ToolUseState>(name: string, options: AnyToolUseOptions<State>): Setup {
+type Criteria = readonly ContinuationCriterion<never>[];
+
+/** Checks the options and prepares what every step needs. `listCriteria` names all criteria, given those of the host and of capabilities. */
+export function toSetup<State extends ToolUseState>(
+  name: string,
+  options: AnyToolUseOptions<State>,
+  listCriteria: (own: Criteria) => readonly string[] = (own) => own.map((criterion) => criterion.name),
+): Setup {
   const { output, driver = toolCallingDriver(), price, limits, toolConcurrency, capabilities = [] } = options;
-  const { tools, hooks, instructions, criteria } = addCapabilities(
+  const { tools, instructions, criteria, ...given } = addCapabilities(
     { ...options, criteria: options.onlyCriteria ?? options.criteria },
     capabilities,
   );
+  const hooks = given.hooks.length === 0 ? given.hooks : numberHooks(given.hooks, listCriteria(criteria));
   const set: ToolSet<unknown> = ToolSet.from(tools);
   const watchesCost = price !== undefined || limits?.costUsd !== undefined;
   return {

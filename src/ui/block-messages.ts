@@ -125,7 +125,8 @@ function toRunStatus(envelope: EventEnvelope): readonly StatusViewMessage[] {
   }
   const [stop_reason = null, resolved_by = ''] = [getText(data, 'stop_reason'), getText(data, 'resolved_by')];
   const continuation = { should_continue: false, stop_reason, resolved_by };
-  return [toStatus(envelope, StatusType.Continuation, { text: describeStop(data), continuation })];
+  const type = status === 'failed' ? StatusType.Error : StatusType.Continuation;
+  return [toStatus(envelope, type, { text: describeStop(data), continuation })];
 }
 
 function toUserMessage(envelope: EventEnvelope): UserViewMessage {

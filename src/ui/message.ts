@@ -7,9 +7,10 @@ export const StatusType = {
   Thinking: 'thinking',
   ToolCall: 'tool_call',
   ToolResult: 'tool_result',
+  /** The run has failed, or something did that is tried again. */
   Error: 'error',
   Info: 'info',
-  /** The run has ended, for another reason than that it was done. */
+  /** The run has ended, for another reason than that it was done or failed. */
   Continuation: 'continuation',
 } as const;
 export type StatusType = (typeof StatusType)[keyof typeof StatusType];

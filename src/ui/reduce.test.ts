@@ -144,17 +144,17 @@ describe('each kind of envelope', () => {
         at(1, 'error', { code: 'model-refused', sentence: '401 wrong key' }),
         at(2, 'status', { ...failed, failure: '401 wrong key.', context: { cause: 'not-retryable' } }),
       ],
-      [{ status_type: 'continuation', text: 'Failed: 401 wrong key (a retry cannot fix it).' }],
+      [{ status_type: 'error', text: 'Failed: 401 wrong key (a retry cannot fix it).' }],
     ],
     [
       'agent.status after too many failures',
       [at(1, 'status', { ...failed, failure: '503', context: { cause: 'retries-used-up', consecutiveFailures: 3, maxRetries: 3 } })],
-      [{ text: 'Failed: 503 (failure 3 in a row, limit 3).' }],
+      [{ status_type: 'error', text: 'Failed: 503 (failure 3 in a row, limit 3).', continuation: { stop_reason: failed.stop_reason } }],
     ],
     [
       'agent.status after a failure, for another reason',
       [at(1, 'status', { ...failed, sentence: 'The provider asked for a 600 s wait. Not retried.', failure: '429' })],
-      [{ text: 'Failed: 429. The provider asked for a 600 s wait. Not retried.' }],
+      [{ status_type: 'error', text: 'Failed: 429. The provider asked for a 600 s wait. Not retried.' }],
     ],
     [
       'agent.step.started after a process ended in the step',

@@ -391,17 +391,41 @@ describe('limits', () => {
     expect(listVotes(await set(withScript(five)).build().run(createStart()))).toMatchObject(votes);
   });
 
-  const byOrder: readonly (readonly [string, (builder: AgentBuilder) => AgentBuilder])[] = [
-    ['alone', (builder) => builder.withCumulativeTimeout(1)],
-    ['after withTimeout', (builder) => builder.withTimeout(1).withCumulativeTimeout(1)],
-    ['before withTimeout', (builder) => builder.withCumulativeTimeout(1).withTimeout(1)],
-    ['before withLimits', (builder) => builder.withCumulativeTimeout(1).withLimits({ wallMs: 1000 })],
+  const byOrder: readonly (readonly [string, (builder: AgentBuilder) => AgentBuilder, number])[] = [
+    ['alone', (builder) => builder.withCumulativeTimeout(1), 1],
+    ['after withTimeout', (builder) => builder.withTimeout(5).withCumulativeTimeout(60), 60],
+    ['before withTimeout', (builder) => builder.withCumulativeTimeout(60).withTimeout(5), 5],
+    ['between both', (builder) => builder.withTimeout(5).withCumulativeTimeout(60).withTimeout(7), 7],
+    ['before withLimits', (builder) => builder.withCumulativeTimeout(60).withLimits({ wallMs: 5000 }), 5],
+    ['beside a limit of active time', (builder) => builder.withLimits({ activeMs: 2000 }).withCumulativeTimeout(60), 2],
   ];
 
-  test.each(byOrder)('withCumulativeTimeout, %s, takes the place of the wall limit', async (_order, set) => {
-    const names = Object.keys(listVotes(await set(withScript(five)).build().run(createStart())));
-    expect(names).toContain('CumulativeExecutionTimeLimit');
-    expect(names).not.toContain('ExecutionTimeLimit');
+  test.each(byOrder)(
+    'withCumulativeTimeout, %s, takes the place of the wall limit; the later number counts',
+    async (_order, set, maxSeconds) => {
+      const votes = listVotes(await set(withScript(five)).build().run(createStart()));
+      expect(votes).toMatchObject({ CumulativeExecutionTimeLimit: { maxSeconds } });
+      expect(Object.keys(votes)).not.toContain('ExecutionTimeLimit');
+    },
+  );
+
+  test.each<[string, (builder: AgentBuilder, given: number) => AgentBuilder, string]>([
+    ['withTimeout', (builder, given) => builder.withTimeout(given), 'withTimeout() needs a number above 0, or Infinity, not -1.'],
+    [
+      'withCumulativeTimeout',
+      (builder, given) => builder.withCumulativeTimeout(given),
+      'withCumulativeTimeout() needs a number above 0, or Infinity, not -1.',
+    ],
+    ['withMaxSteps', (builder, given) => builder.withMaxSteps(given), 'withMaxSteps() needs a number of 0 or more, or Infinity, not -1.'],
+    [
+      'withMaxTokens',
+      (builder, given) => builder.withMaxTokens(given),
+      'withMaxTokens() needs a number of 0 or more, or Infinity, not -1.',
+    ],
+  ])('%s refuses what is not a limit, under its own name', (method, set, message) => {
+    expect(() => set(AgentBuilder.base(), -1)).toThrow(message);
+    for (const given of [NaN, '60' as never, undefined as never])
+      expect(() => set(AgentBuilder.base(), given)).toThrow(`${method}() needs a number`);
   });
 
   function slow(clock: FakeClock) {

@@ -75,6 +75,15 @@ describe('what an agent is made of', () => {
     ]);
   });
 
+  test('shows hooks of one name with their numbers, and where each comes from', () => {
+    const own = defineHook({ name: 'twice', afterStep: () => undefined });
+    const agent = createAgent({ model, hooks: [own], capabilities: [caution] });
+    expect(agent.describe().hooks.map(({ name, from }) => [name, from])).toStrictEqual([
+      ['twice#2', 'caution'],
+      ['twice', undefined],
+    ]);
+  });
+
   test('changes the fingerprint, where hooks or capabilities change', () => {
     const bare = createAgent({ model, tools: { look } });
     const hooked = createAgent({ model, tools: { look }, hooks: [defineHook({ name: 'watch', afterStep: () => undefined })] });
@@ -97,11 +106,6 @@ describe('what an agent is made of', () => {
       /capability "caution" was added twice/,
     ],
     ['two tools of one name', () => createAgent({ model, tools: { pay }, capabilities: [caution] }), /two tools have this name/],
-    [
-      'two hooks of one name',
-      () => createAgent({ model, hooks: [defineHook({ name: 'twice', afterStep: () => undefined })], capabilities: [caution] }),
-      /Two hooks are named "twice"/,
-    ],
     ['a list that is none', () => createAgent({ model, capabilities: caution as never }), /capabilities must be a list/],
     ['a capability that is none', () => createAgent({ model, capabilities: [{ hooks: [] }] as never }), /A capability needs a name/],
   ])('refuses %s', (_, make, message) => {

@@ -4,10 +4,9 @@ import type { IconName } from '../app/icons.tsx';
 import { Icon } from '../app/icons.tsx';
 import { nameAuthor } from './author.ts';
 
-function toLook({ status_type, retry, continuation, text }: StatusViewMessage): { readonly icon: IconName; readonly tone: string } {
+function toLook({ status_type, retry, continuation }: StatusViewMessage): { readonly icon: IconName; readonly tone: string } {
   if (retry !== undefined) return { icon: 'retry', tone: 'slight' };
   if (status_type === 'error') return { icon: 'warning', tone: 'bad' };
-  if (status_type === 'continuation' && text.startsWith('Failed')) return { icon: 'warning', tone: 'bad' };
   if (status_type === 'continuation') return { icon: 'stop', tone: continuation?.stop_reason === 'user_requested' ? 'calm' : 'warn' };
   return { icon: 'info', tone: 'calm' };
 }

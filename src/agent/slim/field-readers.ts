@@ -1,12 +1,14 @@
 // Readers of single fields, and the reader of an object that is made of them.
 import type { Json, JsonObject, ObjectReader, ReadValue } from '../../lib/index.ts';
-import { childPath, DamagedDataError, readObject } from '../../lib/index.ts';
+import { childPath, DamagedDataError, readAmount, readObject } from '../../lib/index.ts';
 
 /** Reads one field of an object. */
 export type FieldReader<Value> = (data: ObjectReader, key: string) => Value;
 
 export const string: FieldReader<string> = (data, key) => data.string(key);
 export const number: FieldReader<number> = (data, key) => data.number(key);
+/** A number of 0 or more. */
+export const amount: FieldReader<number> = (data, key) => data.value(key, readAmount);
 export const boolean: FieldReader<boolean> = (data, key) => data.boolean(key);
 export const jsonObject: FieldReader<JsonObject> = (data, key) => data.jsonObject(key);
 /** Any JSON value, or none. Null is a value. */

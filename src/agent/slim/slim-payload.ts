@@ -14,6 +14,7 @@ import type { Grant } from '../../step-by-step/index.ts';
 import { ExecutionStatus, parseGrant } from '../../step-by-step/index.ts';
 import type { FieldReader } from './field-readers.ts';
 import {
+  amount,
   array,
   boolean,
   createReader,
@@ -53,7 +54,7 @@ interface SlimTimes {
   readonly cumulative_seconds: number;
 }
 
-const times = { id: optionalString, step_count: number, started_at: time, updated_at: time, cumulative_seconds: number };
+const times = { id: optionalString, step_count: number, started_at: time, updated_at: time, cumulative_seconds: amount };
 
 export interface WholeSlimExecution extends SlimTimes {
   /** Counts from 1 in the session. Absent for the first. */

@@ -8,7 +8,20 @@ import type { ToolUseStep } from '../../tool-use/index.ts';
 import { StepType } from '../../tool-use/index.ts';
 import type { ToolExecution } from '../../tools/index.ts';
 import type { AgentState } from '../agent-state.ts';
-import { array, boolean, createReader, nullable, number, object, oneOf, optional, optionalString, string, time } from './field-readers.ts';
+import {
+  amount,
+  array,
+  boolean,
+  createReader,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  optionalString,
+  string,
+  time,
+} from './field-readers.ts';
 import type { SlimEvaluation } from './slim-continuation.ts';
 import { evaluations, writeTrace } from './slim-continuation.ts';
 import type { SlimArgs, SlimMessage } from './slim-message.ts';
@@ -89,7 +102,7 @@ export const readStep: ReadValue<SlimStep> = createReader<SlimStep>({
   tool_calls: array(readStepCall),
   started_at: nullable(time),
   ended_at: nullable(time),
-  duration_ms: nullable(number),
+  duration_ms: nullable(amount),
   text: optionalString,
   messages: optional(array(readMessage)),
   evaluations,

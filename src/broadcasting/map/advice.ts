@@ -27,7 +27,7 @@ function adviseOnFailure(view: EventView, stopReason: StopReason): string | unde
 
 /** Returns what to do about the end of a run; undefined if there is nothing to do. The advice is that of an explanation. */
 export function toNextAction(view: EventView): string | undefined {
-  const [stopReason, criterion = ''] = [view.optionalName('stopReason'), view.optionalName('resolvedBy')];
+  const [stopReason, criterion = 'ContinuationCriteria'] = [view.optionalName('stopReason'), view.optionalName('resolvedBy')];
   if (!isStopReason(stopReason) || view.name('status') === 'completed' || view.name('status') === 'waiting') return undefined;
   const context = view.object('context') ?? {};
   const field = Object.keys(limitFields).find((name) => context[name] !== undefined);

@@ -1,6 +1,16 @@
 import { ContinuationEvaluation, ContinuationOutcome, readOutcome, writeOutcome } from '../../continuation/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../../lib/index.ts';
-import { AppendOnlyList, isRecord, jsonEquals, omitUndefined, present, readJsonObject, readObject, readString } from '../../lib/index.ts';
+import {
+  AppendOnlyList,
+  isRecord,
+  jsonEquals,
+  omitUndefined,
+  present,
+  readAmount,
+  readJsonObject,
+  readObject,
+  readString,
+} from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import { diffFields, goneKey, withChanges } from '../../serialization/index.ts';
 import type { CrashLoop, Execution, Outage } from '../execution.ts';
@@ -59,8 +69,8 @@ function readPending<S extends Step>(input: unknown, path: string, surroundings:
     ...(asked !== undefined && { askedEarlier: Object.fromEntries(Object.keys(asked.raw).map((id) => [id, asked.time(id)])) }),
     startedAt: data.time('startedAt'),
     parkedAt: data.time('parkedAt'),
-    activeMs: data.number('activeMs'),
-    waitedMs: data.number('waitedMs'),
+    activeMs: data.value('activeMs', readAmount),
+    waitedMs: data.value('waitedMs', readAmount),
   };
 }
 

@@ -4,7 +4,7 @@ import { readOutcome, writeOutcome } from '../../continuation/index.ts';
 import type { ErrorHandlingDecision } from '../../errors/index.ts';
 import { ErrorType } from '../../errors/index.ts';
 import type { Json, JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, isRecord, jsonEquals, omitUndefined, present, readObject, setOwn } from '../../lib/index.ts';
+import { DamagedDataError, isRecord, jsonEquals, omitUndefined, present, readAmount, readObject, setOwn } from '../../lib/index.ts';
 import { diffFields, goneKey, withChanges } from '../../serialization/index.ts';
 import type { Step } from '../step.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
@@ -26,8 +26,8 @@ function readTiming(input: unknown, path: string): StepTiming {
   return {
     startedAt: data.time('startedAt'),
     endedAt: data.time('endedAt'),
-    activeMs: data.number('activeMs'),
-    waitedMs: data.optionalNumber('waitedMs') ?? 0,
+    activeMs: data.value('activeMs', readAmount),
+    waitedMs: data.optionalValue('waitedMs', readAmount) ?? 0,
   };
 }
 

@@ -100,7 +100,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     // A step that waited is entered again, not started; a start is not a step.
     this.#isStarted = stepNumber === 0 || pendingStep !== undefined || outage !== undefined;
     if (stepNumber > 0 && this.#isStarted) this.isResumed = run.takeResumed().resumed;
-    if (process.takesTurns !== true) this.ensureStarted(this.time.startedAt);
+    if (process.takesTurns !== true && process.forbidsSteps !== true) this.ensureStarted(this.time.startedAt);
   }
 
   get executionId(): string {
@@ -143,6 +143,9 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   }
   emitPiece(make: (header: EventHeader) => BaseEvent): void {
     if (!this.#isOver) this.run.events.createPiece(this.subject, make);
+  }
+  beginStep(): void {
+    if (!this.#isOver) this.ensureStarted();
   }
   beginTurn(participant: string): void {
     if (this.#isOver) return;
