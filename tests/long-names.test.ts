@@ -5,7 +5,7 @@ import { chatRoutes } from '../src/broadcasting/ui-message-stream/index.ts';
 import { createAgent, defineTool } from '../src/entry/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../src/entry/sessions.ts';
 import { scriptedModel } from '../src/entry/testing.ts';
-import { ann, authorize, newSession, openSite } from './http/stage.ts';
+import { ann, authenticate, authorize, newSession, openSite } from './http/stage.ts';
 
 // Callers without a compiler, or with a cast, pass anything.
 const anything = (value: unknown): never => value as never;
@@ -86,7 +86,7 @@ test('a key of a megabyte in a request over HTTP is cut in the answer', async ()
 
 test('a key or an id of a megabyte in a request of AG-UI or useChat is cut in the answer', async () => {
   const runtime = openRuntime();
-  const options = { authorize, newSession, maxBodyBytes: 3_000_000 };
+  const options = { authenticate, authorize, newSession, maxBodyBytes: 3_000_000 };
   const [agUi, chat] = [createAgUiHandler(runtime, options), chatRoutes(runtime, options).POST];
   const post = async (handler: (request: Request) => Promise<Response>, value: unknown): Promise<readonly [number, boolean]> => {
     const headers = { 'x-caller': ann, 'content-type': 'application/json' };

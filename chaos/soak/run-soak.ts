@@ -61,7 +61,8 @@ async function openStage(folder: string, onProblem: (error: unknown, where: stri
   await worker.ready;
   const client = createSessionRuntime({ agents: [createSoakAgent()], store: stores[1], role: 'client', onProblem });
   const handle = createSessionHandler(worker, {
-    authorize: () => ({ by: { id: 'ann', kind: 'user' } }),
+    authenticate: () => ({ id: 'ann', kind: 'user' }),
+    authorize: () => true,
     newSession: () => ({}),
     onProblem,
   });

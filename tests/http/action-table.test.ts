@@ -7,7 +7,7 @@ import type { ReachedSession, Situation } from '../sessions/conditions.ts';
 import { isRefusal, listCells, reach } from '../sessions/conditions.ts';
 import { until } from '../sessions/stage.ts';
 import type { AnswerBody } from './stage.ts';
-import { authorize } from './stage.ts';
+import { authenticate, authorize } from './stage.ts';
 
 interface Post {
   readonly path: string;
@@ -41,6 +41,7 @@ interface Reply {
 /** Makes requests to a handler over a runtime. */
 function connect(runtime: EmbeddedRuntime): (post: Post, requestId?: string) => Promise<Reply> {
   const handle = createSessionHandler(runtime, {
+    authenticate,
     authorize,
     newSession: ({ action }) => ({ id: action === 'fork' ? 'fork' : 's', tenant: 'north', owner: 'ann', agent: 'desk' }),
     onProblem: () => undefined,

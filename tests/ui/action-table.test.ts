@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describeRefusal } from '../../page/src/conversation/describe-effect.ts';
 import { createSessionHandler } from '../../src/broadcasting/http/index.ts';
 import { createAgentView } from '../../src/ui/index.ts';
-import { authorize } from '../http/stage.ts';
+import { authenticate, authorize } from '../http/stage.ts';
 import { isRefusal, listCells, reach } from '../sessions/conditions.ts';
 import { until } from '../sessions/stage.ts';
 
@@ -12,7 +12,7 @@ const shown = listCells(['send']).filter(([situation]) => !['unknown', 'deleted'
 
 test.each(shown)('%s: Send, where the table says that %s is %s', async (situation, _, answer) => {
   const { client } = await reach(situation);
-  const handle = createSessionHandler(client, { authorize, newSession: () => ({ agent: 'desk' }), onProblem: () => undefined });
+  const handle = createSessionHandler(client, { authenticate, authorize, newSession: () => ({ agent: 'desk' }), onProblem: () => undefined });
   const view = createAgentView({
     url: 'http://desk.test',
     sessionId: 's',
