@@ -55,8 +55,8 @@ function connect(runtime: EmbeddedRuntime): (post: Post, requestId?: string) => 
       }),
     );
     // Holds: every route answers with JSON.
-    const answer = (await response.json()) as AnswerBody & { readonly error?: AnswerBody['error'] };
-    return { status: response.status, code: answer.error?.code, body: answer };
+    const answer = (await response.json()) as AnswerBody;
+    return { status: response.status, code: response.ok ? undefined : answer.error.code, body: answer };
   };
 }
 

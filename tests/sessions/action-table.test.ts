@@ -1,7 +1,9 @@
 // Every action in every situation, by each way in: what the table of actions says is what the caller gets.
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readField } from '../../src/lib/index.ts';
-import type { ActionAnswer, ActionType } from '../../src/sessions/core/action-table.ts';
+import type { ActionAnswer, ActionType, SessionCondition } from '../../src/sessions/core/action-table.ts';
+import { actionTable } from '../../src/sessions/core/action-table.ts';
 import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
 import type { ReachedSession, Situation } from './conditions.ts';
 import { actionTypes, deeds, isRefusal, listCells, reach } from './conditions.ts';
@@ -54,7 +56,7 @@ describe('a call in the process that runs the session', () => {
   });
 });
 
-/** What a client learns only later, because the step is open: the worker refuses it. */
+/** True for what only the worker can refuse, because the step is open. */
 const isLate = (situation: Situation, type: ActionType): boolean =>
   (situation === 'running' || situation === 'held') && (type === 'approve' || type === 'revoke');
 
@@ -67,4 +69,23 @@ describe('a call of a client', () => {
     await until(async () => expect((await session.store.readMail({ sessionId: 's' }))[0]?.reply).toContain(expected));
     await refusal(deeds[type](session.client, session, requestId), expected);
   });
+});
+
+test('docs/sessions.md shows these answers', () => {
+  const text = readFileSync(new URL('../../docs/sessions.md', import.meta.url), 'utf8');
+  const lines = text.split('\n');
+  const toCells = (line: string): readonly string[] =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.replaceAll('`', '').trim());
+  const first = lines.findIndex((line) => line.startsWith('| the session'));
+  const [, ...actions] = toCells(lines[first] ?? '');
+  const rows = lines.slice(first + 2, lines.indexOf('', first)).map(toCells);
+  expect([actions.length, rows.length]).toStrictEqual([9, 10]);
+  for (const [condition = '', ...answers] of rows) {
+    // Holds: another name would have no answer.
+    const expected = actions.map((action) => actionTable[action as ActionType][condition as SessionCondition]);
+    expect([condition, ...answers]).toStrictEqual([condition, ...expected]);
+  }
 });

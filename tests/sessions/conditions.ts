@@ -114,7 +114,15 @@ const isUp = (situation: Situation): situation is keyof typeof ways => Object.ha
 
 const id = 's';
 
-async function reachUp({ stage, worker, way }: { readonly stage: Stage; readonly worker: EmbeddedRuntime; readonly way: Way }): Promise<void> {
+async function reachUp({
+  stage,
+  worker,
+  way,
+}: {
+  readonly stage: Stage;
+  readonly worker: EmbeddedRuntime;
+  readonly way: Way;
+}): Promise<void> {
   await worker.create({ id, agent: way.agent ?? 'desk', tenant: 'north', owner: 'ann' }, { by: ann });
   if (way.isHeld === true) await worker.hold({}, 'maintenance', { by: bob });
   if (way.order === undefined) return;
@@ -176,7 +184,9 @@ export async function reach(situation: Situation): Promise<ReachedSession> {
 }
 
 /** Does each action, as people would: to what the session waits for. */
-export const deeds: Readonly<Record<ActionType, (runtime: EmbeddedRuntime, session: ReachedSession, requestId: string) => Promise<unknown>>> = {
+export const deeds: Readonly<
+  Record<ActionType, (runtime: EmbeddedRuntime, session: ReachedSession, requestId: string) => Promise<unknown>>
+> = {
   create: (runtime, _, requestId) => runtime.create({ id, agent: 'desk' }, { by: bob, requestId, until: 'accepted' }),
   send: (runtime, _, requestId) => runtime.send(id, 'say More', { by: bob, requestId, until: 'accepted' }),
   approve: (runtime, { wait }, requestId) => runtime.approve(id, wait, { by: bob, requestId, until: 'accepted' }),

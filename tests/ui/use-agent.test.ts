@@ -84,7 +84,9 @@ describe('useAgent', () => {
     const site = await openSite({ agents: [createAgent({ id: 'desk', model })] });
     const { read, seen, opened } = await render({ site, sessionId: await site.start(ann, 'Hi') });
     await until(() => expect(read()).toContain('Hi | Hello!'));
-    await act(async () => void (await seen.at(-1)?.send('More')));
+    await act(async () => {
+      await seen.at(-1)?.send('More');
+    });
     await until(() => expect(read()).toContain('Hi | Hello! | More | Again!'));
     expect(seen.at(-1)).toMatchObject({ status: 'completed', connection: 'live', waits: [], gaps: [] });
     expect(opened.filter((url) => url.includes('/events?after='))).toHaveLength(1);

@@ -5,7 +5,7 @@ import { describeError } from './server.ts';
 /** Something that a person started: whether it runs, and what went wrong with it. */
 export interface Action {
   /** Runs it; returns true if it worked. Nothing happens while it runs already. One that is refused later is an error then. */
-  readonly run: (work: () => Promise<ActionReceipt | void>) => Promise<boolean>;
+  readonly run: (work: () => Promise<unknown>) => Promise<boolean>;
   readonly isBusy: boolean;
   /** True if the last one worked. */
   readonly isDone: boolean;
@@ -15,6 +15,8 @@ export interface Action {
   /** Forgets that the last one worked. */
   readonly reset: () => void;
 }
+
+const isReceipt = (value: unknown): value is ActionReceipt => typeof value === 'object' && value !== null && 'whenSettled' in value;
 
 /** Runs one thing at a time and keeps the words of its error. */
 export function useAction(): Action {
@@ -34,26 +36,29 @@ export function useAction(): Action {
       setError(describeError(problem));
     }
   }, []);
-  const run = useCallback(async (work: () => Promise<ActionReceipt | void>): Promise<boolean> => {
-    if (busy.current) return false;
-    following.current.abort();
-    busy.current = true;
-    setBusy(true);
-    setDone(false);
-    setError('');
-    try {
-      const receipt = await work();
-      setDone(true);
-      if (receipt !== undefined) void follow(receipt);
-      return true;
-    } catch (problem) {
-      setError(describeError(problem));
-      return false;
-    } finally {
-      busy.current = false;
-      setBusy(false);
-    }
-  }, [follow]);
+  const run = useCallback(
+    async (work: () => Promise<unknown>): Promise<boolean> => {
+      if (busy.current) return false;
+      following.current.abort();
+      busy.current = true;
+      setBusy(true);
+      setDone(false);
+      setError('');
+      try {
+        const receipt = await work();
+        setDone(true);
+        if (isReceipt(receipt)) void follow(receipt);
+        return true;
+      } catch (problem) {
+        setError(describeError(problem));
+        return false;
+      } finally {
+        busy.current = false;
+        setBusy(false);
+      }
+    },
+    [follow],
+  );
   const reset = useCallback(() => setDone(false), []);
   return { run, isBusy, isDone, error, setError, reset };
 }

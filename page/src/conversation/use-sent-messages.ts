@@ -45,7 +45,13 @@ async function repeat<Value>(request: () => Promise<Value>, signal: AbortSignal)
 }
 
 /** Sends messages, and follows each until it is applied or refused, also one that was sent before the page was loaded again. */
-export function useSentMessages(sessionId: string, { send: post, messages }: UseAgentResult): SentMessages {
+export function useSentMessages(sessionId: string, agent: UseAgentResult): SentMessages {
+  const { messages } = agent;
+  const latest = useRef(agent);
+  useEffect(() => {
+    latest.current = agent;
+  });
+  const post = useCallback((text: string, requestId: string) => latest.current.send(text, { requestId }), []);
   const [sent, setSent] = useState(() => readSent(sessionId));
   const [returned, setReturned] = useState<ReturnedMessage>();
   const followed = useRef(new Map<string, AbortController>());
@@ -64,7 +70,7 @@ export function useSentMessages(sessionId: string, { send: post, messages }: Use
       const { signal } = ending;
       followed.current.set(requestId, ending);
       try {
-        const receipt = accepted ?? (await repeat(() => post(text, { requestId }), signal));
+        const receipt = accepted ?? (await repeat(() => post(text, requestId), signal));
         await receipt.whenSettled(signal);
       } catch (error) {
         if (!signal.aborted) setReturned({ text, reason: `Your message was refused. ${describeError(error)}` });
@@ -87,7 +93,7 @@ export function useSentMessages(sessionId: string, { send: post, messages }: Use
   const send = async (text: string): Promise<void> => {
     const requestId = createRequestId();
     const before = texts.length;
-    const receipt = await post(text, { requestId });
+    const receipt = await post(text, requestId);
     setReturned(undefined);
     if (!receipt.isPending) return;
     const message = { text, requestId, before };

@@ -77,7 +77,11 @@ function EditForm({
 }
 
 /** The reason for a rejection, which the model reads. */
-function RejectForm({ reject, action, onClose }: FormProps & { readonly reject: (reason: string) => Promise<ActionReceipt> }): ReactElement {
+function RejectForm({
+  reject,
+  action,
+  onClose,
+}: FormProps & { readonly reject: (reason: string) => Promise<ActionReceipt> }): ReactElement {
   const [reason, setReason] = useState('');
   return (
     <div className="wait-form">

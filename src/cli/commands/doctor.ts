@@ -100,7 +100,11 @@ async function judgeMail({ store, clock }: CommandContext, isWorking: boolean): 
     oldest = Math.min(oldest, at);
   }
   if (damaged > 0)
-    return find('mailbox', 'wrong', `${pluralize(damaged, 'damaged action')}, never applied; whoever asked can send the same request again`);
+    return find(
+      'mailbox',
+      'wrong',
+      `${pluralize(damaged, 'damaged action')}, never applied; whoever asked can send the same request again`,
+    );
   if (count === 0) return find('mailbox', 'ok', 'empty');
   const age = clock.now() - oldest;
   const text = `${pluralize(count, 'action')} waiting, the oldest for ${toSpan(age)}`;

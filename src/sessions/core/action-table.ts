@@ -1,4 +1,4 @@
-// What a session answers to each action, by the condition that it is in. docs/sessions.md shows this table.
+// What a session answers to each action, by the condition that it is in. docs/sessions.md shows most of it.
 // Owns:     the answers, and finding the condition of a session.
 // Does not: apply an action, or write the error of a refusal: the checks that find it do.
 // T1. One table for every way in: calls, the mailbox, HTTP, the page and the command line are tested against it.

@@ -6,6 +6,7 @@ import { describeValue, jsonEquals, omitUndefined, present, readJsonObject, read
 import type { Mail } from '../store/session-store.ts';
 import type { Action, ActionRequest, Actor, ForkPoint, RecordedAction } from './action.ts';
 import { parseActionOptions } from './parse-input.ts';
+import { RequestReusedError } from './request-reused-error.ts';
 import { isSameRequest } from './requests.ts';
 import type { SessionFacts } from './session.ts';
 import type { NewSession } from './session-runtime.ts';
@@ -90,6 +91,14 @@ function toAction({ request, by }: MailedAction, at: number): Action | undefined
 
 /** Reads the reply to a mail: the error that refused it. */
 export const readReply = (reply: string): Error => fromWire(readJsonObject(JSON.parse(reply), 'reply'));
+
+/** Throws if a worker has refused the same request, which another process had posted: the answer stays the same. */
+export function assertNotRefused({ body, requestId, reply }: Mail, request: ActionRequest): void {
+  if (reply === undefined) return;
+  const { request: mailed } = readMailBody(body);
+  const isSame = mailed.type !== 'create' && mailed.type !== 'fork' && mailed.type !== 'delete' && isSameRequest(mailed, request);
+  throw isSame ? readReply(reply) : new RequestReusedError(requestId);
+}
 
 /** Returns the error for a mail whose row is damaged: it is never applied, and can be posted again. */
 export function createDamagedMailError({ num, sessionId, requestId, damage = 'its row is damaged' }: Mail): StoreUnavailableError {

@@ -15,6 +15,7 @@ import { assertNotLooping } from '../core/check-action.ts';
 import { ActionWriter, withEvents } from './action-writer.ts';
 import { readBody } from '../core/entries.ts';
 import type { HoldGate } from './hold-gate.ts';
+import { assertNotRefused } from '../core/mail.ts';
 import type { AppliedActions } from '../core/queue.ts';
 import { applyBetweenSteps, hasDue, isBlocked, isDue, sortQueue } from '../core/queue.ts';
 import { RequestReusedError } from '../core/request-reused-error.ts';
@@ -211,7 +212,11 @@ export class LiveSession {
   /** Finds a request that was made before; undefined if it was not. */
   async #findRepeated(requestId: string, request: ActionRequest, isAwaited: boolean): Promise<AcceptedAction | undefined> {
     const { store } = this.log.claimed;
-    const entry = await store.findRequest(this.id, requestId);
+    const [entry, [mail]] = await Promise.all([
+      store.findRequest(this.id, requestId),
+      store.readMail({ sessionId: this.id, requestId, isWaiting: false }),
+    ]);
+    if (mail !== undefined) assertNotRefused(mail, request);
     const action = entry && readBody(entry.body).action;
     if (entry === undefined || action === undefined) return undefined;
     // An entry that is new here was written by another: the store says who may answer.

@@ -14,7 +14,16 @@ import { readBody, readEntriesFrom } from '../core/entries.ts';
 import { assertErasable, eraseMessage } from '../core/erase-message.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
 import type { MailedAction, MailedRequest } from '../core/mail.ts';
-import { createDamagedMailError, isCreatedBy, isErasure, isSameMail, readMailBody, readReply, toMailedActions, writeMail } from '../core/mail.ts';
+import {
+  createDamagedMailError,
+  isCreatedBy,
+  isErasure,
+  isSameMail,
+  readMailBody,
+  readReply,
+  toMailedActions,
+  writeMail,
+} from '../core/mail.ts';
 import { findRest, isAtRest } from '../core/read-session.ts';
 import { RequestReusedError } from '../core/request-reused-error.ts';
 import { findExecution, isSameRequest } from '../core/requests.ts';

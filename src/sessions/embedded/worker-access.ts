@@ -8,9 +8,7 @@ import type { Action, ActionOptions, ActionRequest, Actor, ForkPoint } from '../
 import { readBody, readEntriesFrom } from '../core/entries.ts';
 import { assertErasable, eraseMessage } from '../core/erase-message.ts';
 import { findForks } from '../core/find-forks.ts';
-import { readMailBody, readReply } from '../core/mail.ts';
 import { RequestReusedError } from '../core/request-reused-error.ts';
-import { isSameRequest } from '../core/requests.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
 import type { Session, SessionFacts, SessionResult } from '../core/session.ts';
 import { SessionConflictError } from '../core/session-conflict-error.ts';
@@ -46,7 +44,6 @@ export class WorkerAccess implements SessionAccess {
 
   async act(sessionId: string, request: ActionRequest, options: ActionOptions): Promise<SessionResult> {
     await this.#host.assertOpen();
-    await this.#assertNotRefused(sessionId, request, options);
     for (;;) {
       try {
         if (request.type === 'erase') return await this.#erase(sessionId, request, options);
@@ -56,16 +53,6 @@ export class WorkerAccess implements SessionAccess {
         if (!this.#wasReleased(error)) throw error;
       }
     }
-  }
-
-  /** Throws if a worker has refused the same request, which another process had posted: the answer stays the same. */
-  async #assertNotRefused(sessionId: string, request: ActionRequest, { requestId }: ActionOptions): Promise<void> {
-    if (requestId === undefined) return;
-    const [mail] = await this.#host.store.readMail({ sessionId, requestId, isWaiting: false });
-    if (mail?.reply === undefined) return;
-    const { request: mailed } = readMailBody(mail.body);
-    const isSame = mailed.type !== 'create' && mailed.type !== 'fork' && mailed.type !== 'delete' && isSameRequest(mailed, request);
-    throw isSame ? readReply(mail.reply) : new RequestReusedError(requestId);
   }
 
   /** True if a session was released before the action was stored. */
