@@ -59,6 +59,8 @@ export interface SessionHead {
   readonly agentId?: string | undefined;
   /** Totals of the session, for a reader that begins in the middle. */
   readonly totals?: SessionTotals | undefined;
+  /** True if the reader has to drop what it has. */
+  readonly isRestart?: boolean | undefined;
 }
 
 /** Totals of a session up to an event. */
@@ -160,9 +162,10 @@ class Mapper implements EnvelopeMapper {
     return { event, ...this.#pieceHeader(source), part: 1, data };
   }
 
-  toHead({ sessionId, seq, at, agentId, totals }: SessionHead): HeadEnvelope {
+  toHead({ sessionId, seq, at, agentId, totals, isRestart = false }: SessionHead): HeadEnvelope {
     const agent = agentId === undefined ? {} : { agent_id: agentId };
-    const data = { seq, ...(totals !== undefined && { totals: toTotalsData(totals) }) };
+    const restart = isRestart ? { restart: true as const } : {};
+    const data = { seq, ...(totals !== undefined && { totals: toTotalsData(totals) }), ...restart };
     return { event: 'agent.head', timestamp: toTime(at), session_id: sessionId, ...agent, part: 1, data };
   }
 

@@ -49,6 +49,8 @@ export interface HeadEnvelope {
     readonly seq: number;
     /** Totals of the session, for a reader that begins in the middle. */
     readonly totals?: JsonObject;
+    /** Present if the reader asked for events after one that the session does not have: drop all that was received, and start again. */
+    readonly restart?: true;
   };
 }
 

@@ -4,7 +4,7 @@ import type { CliHost } from './host.ts';
 import type { Output } from './output.ts';
 import { revealing } from './output.ts';
 import { createStyle } from './render/style.ts';
-import { toJsonText, toLines } from './render/text.ts';
+import { toJsonText, toLine } from './render/text.ts';
 
 export interface OutputOptions {
   readonly json?: boolean;
@@ -34,8 +34,9 @@ export function createOutput(host: CliHost, { json = false, reveal = false }: Ou
     print: (text) => void stdout.write(`${text}\n`),
     note: (text) => void stderr.write(`${text}\n`),
     fail: (error) => {
+      // On one line: a line break is part of something that the message quotes, such as the name of a person.
       const message = redactor.text(error instanceof Error ? error.message : String(error));
-      stderr.write(json ? `${toErrorJson(error, message)}\n` : `${style('red', 'error')}: ${toLines(message).join('\n')}\n`);
+      stderr.write(json ? `${toErrorJson(error, message)}\n` : `${style('red', 'error')}: ${toLine(message)}\n`);
     },
     ask: (question) => host.ask(question),
   };

@@ -3,6 +3,8 @@ import { answer, approve, reject } from '../../src/cli/commands/answer.ts';
 import { deleteSession } from '../../src/cli/commands/delete.ts';
 import { cancel, grant } from '../../src/cli/commands/execution.ts';
 import { hold, listHolds, release } from '../../src/cli/commands/holds.ts';
+import { show } from '../../src/cli/commands/show.ts';
+import { why } from '../../src/cli/commands/why.ts';
 import { toExitCode } from '../../src/cli/failures.ts';
 import type { Clock } from '../../src/lib/index.ts';
 import { createFakeClock } from '../../src/lib/index.ts';
@@ -98,6 +100,24 @@ describe('approve', () => {
     await expect.poll(async () => (await worker.get('s')).status).toBe('completed');
     const error = await refusal(approve(connect().context, { sessionId: 's', waitId: wait.id }, { digest: wait.digest }), 'late-answer');
     expect(toExitCode(error)).toBe(4);
+  });
+});
+
+describe('a line break in the name of a person', () => {
+  test('starts no line, in errors or elsewhere', async () => {
+    const { connect, wait, worker } = await parkPayment();
+    const by = { id: 'bob\nFAKE: approved\r\u001b[2J', kind: 'staff\u2028FAKE' };
+    await worker.reject('s', wait, { by, reason: 'no\nFAKE reason' });
+    const { context, printed } = connect();
+    const error = await refusal(approve(context, { sessionId: 's', waitId: wait.id }, { digest: wait.digest }), 'late-answer');
+    expect(error.message).toContain('bob\nFAKE');
+    context.output.fail(error);
+    await why(context, ['s'], {});
+    await show(context, 's', {});
+    const text = [...printed.out, ...printed.err].join('');
+    expect(printed.err.join('')).toContain(String.raw`bob\nFAKE: approved\r\u001b[2J`);
+    expect(text.split(/[\n\r\u2028]/).filter((line) => line.trimStart().startsWith('FAKE'))).toEqual([]);
+    expect(text).not.toContain('\u001b');
   });
 });
 

@@ -56,6 +56,37 @@ describe('the events of a session', () => {
     }
   });
 
+  it('start again for a reader that has more than the session, which is told so at once', async () => {
+    const site = await openSite();
+    const id = await site.start(ann, 'say One');
+    const { lastSeq } = await site.runtime.get(id);
+    const readFrames = async (query: string, more: Readonly<Record<string, string>>, isDone: (text: string) => boolean) => {
+      let text = '';
+      for await (const part of readTexts(await fetch(`${site.url}/sessions/${id}/events${query}`, { headers: { ...headers, ...more } })))
+        if (isDone((text += part))) break;
+      return text.split('\n\n').filter((frame) => frame.includes('data: '));
+    };
+    const atEnd = (text: string): boolean => text.includes(`id: ${lastSeq}\n`);
+    for (const [query, more] of [
+      ['', { 'last-event-id': '999' }] as const,
+      ['?after=999', {}] as const,
+      [`?after=${lastSeq + 1}`, {}] as const,
+    ]) {
+      const [first = '', second = ''] = await readFrames(query, more, atEnd);
+      expect(first).toMatch(/^id: 0\ndata: .*"event":"agent.head".*"data":\{"seq":0,"restart":true\}/);
+      expect(toEnvelopeProblems(JSON.parse(first.slice(first.indexOf('{'))) as Envelope)).toEqual([]);
+      expect(second).toContain('"seq":1,');
+    }
+    const [cut = ''] = await readFrames('?after=999&last=2', {}, atEnd);
+    expect(cut).toMatch(new RegExp(`^id: ${lastSeq - 2}\ndata: .*"totals":.*"restart":true`));
+    const [current = ''] = await readFrames('', { 'last-event-id': String(lastSeq - 1) }, atEnd);
+    expect(current).not.toContain('restart');
+    const readPage = async (after: number): Promise<string> =>
+      (await fetch(`${site.url}/sessions/${id}/events?after=${after}`, { headers: { ...headers, accept: 'application/json' } })).text();
+    expect(await readPage(999)).toMatch(new RegExp(`"data":{"seq":0,"restart":true}},.*"from":1,"after":${lastSeq},`));
+    expect(await readPage(lastSeq)).not.toContain('restart');
+  });
+
   it('continue behind the last one that a reader has', async () => {
     const site = await openSite();
     const id = await site.start(ann, 'say One');

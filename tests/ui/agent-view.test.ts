@@ -75,6 +75,33 @@ describe('a live view', () => {
     expect(view.current).toMatchObject({ connection: 'live', view: { gaps: [], clocks: { step_count: 1 } } });
   });
 
+  it('starts again if the store was put back to an earlier state, also in another tab', async () => {
+    const [long, short] = [await openDesk(), await openDesk()];
+    const by = { id: 'ann', kind: 'user' };
+    for (const { runtime } of [long, short]) await runtime.create({ id: 's', tenant: 'north', owner: 'ann' }, { by });
+    for (const text of ['One', 'Two', 'Three']) await long.runtime.send('s', text, { by });
+    await short.runtime.send('s', 'Restored', { by });
+    let site = long;
+    let cut = new AbortController();
+    const fetch: Fetch = (url, { signal, ...init } = {}) => {
+      const signals = [cut.signal, ...(signal ? [signal] : [])];
+      const headers = { ...Object.fromEntries(new Headers(init.headers)), 'x-caller': ann };
+      return globalThis.fetch(toAddress(url).replace(long.url, site.url), { ...init, headers, signal: AbortSignal.any(signals) });
+    };
+    const environment = createBrowser();
+    const views = [open(long, 's', { fetch, environment }), open(long, 's', { fetch, environment })];
+    for (const view of views) await until(() => expect(readTexts(view)).toHaveLength(6));
+    site = short;
+    const before = cut;
+    cut = new AbortController();
+    before.abort();
+    for (const view of views) await until(() => expect(readTexts(view)).toEqual(['Restored', 'You said: Restored']));
+    await short.runtime.send('s', 'More', { by });
+    for (const view of views)
+      await until(() => expect(readTexts(view)).toEqual(['Restored', 'You said: Restored', 'More', 'You said: More']));
+    expect(views.map(({ current }) => current.view.gaps)).toEqual([[], []]);
+  });
+
   it('approves what waits, after all of it was read', async () => {
     const site = await openDesk();
     const view = open(site, await site.start(ann, 'pay now'), { fetch: createFetch(bob).fetch });

@@ -2,7 +2,7 @@
 // A1. An action is stored once, whatever becomes of the wait for it.
 // A2. A refusal of the worker is the error of the command.
 import type { Clock } from '../../lib/index.ts';
-import { sleep, SteplineError } from '../../lib/index.ts';
+import { sleep, SteplineError, toJsonText } from '../../lib/index.ts';
 import type { ActionOptions } from '../../sessions/index.ts';
 import { findExecution } from '../../sessions/index.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -84,7 +84,7 @@ export const toActionExitCode = (state: ActionState, { timeoutMs }: CommandConte
 /** Writes what has become of an action; `done` describes it in the past tense: "Approved pay." */
 export function printAction({ output, timeoutMs = 0 }: CommandContext, state: ActionState, { done, facts }: ActionReport): void {
   if (output.isJson) {
-    output.print(JSON.stringify({ ...facts, state }));
+    output.print(toJsonText({ ...facts, state }));
     return;
   }
   switch (state) {

@@ -3,10 +3,11 @@
 // Does not: know a framework: listeners are called, and read what they need.
 // F1. What another tab passes on is shown only after the server has shown this tab the session.
 // F2. If the server refuses this tab for good, it asks again only when the page wakes up.
+// F3. If the server says that this page has read another log, of a store that was put back for example, the view starts again from nothing.
 import type { Envelope, EnvelopeChannel } from '../../broadcasting/index.ts';
 import type { Clock, Random } from '../../lib/index.ts';
 import type { AgentView } from '../agent-view.ts';
-import { getNewestSeq, getState } from '../agent-view.ts';
+import { createView, getNewestSeq, getState } from '../agent-view.ts';
 import { reduceAll } from '../reduce.ts';
 import { ChannelConnection } from './channel-connection.ts';
 import type { PageEnvironment } from './environment.ts';
@@ -34,7 +35,13 @@ class OpenBuffer {
   read(): readonly Envelope[] {
     return [...this.#envelopes];
   }
+
+  clear(): void {
+    this.#envelopes = [];
+  }
 }
+
+const isRestart = (envelope: Envelope): boolean => envelope.event === 'agent.head' && envelope.data['restart'] === true;
 
 /** Services of a view. */
 export interface LiveServices {
@@ -118,8 +125,11 @@ export class LiveView {
     this.#holder.change({ connection: 'closed' });
   }
 
-  #take(envelopes: readonly Envelope[]): void {
-    const view = reduceAll(this.#holder.view, envelopes);
+  #take(received: readonly Envelope[]): void {
+    const restart = received.findLastIndex(isRestart);
+    const envelopes = received.slice(Math.max(restart, 0));
+    if (restart !== -1) this.#buffer.clear();
+    const view = reduceAll(restart === -1 ? this.#holder.view : createView(this.#services.sessionId), envelopes);
     this.#buffer.add(envelopes, view);
     this.#holder.change({ view });
     this.#repair.check();

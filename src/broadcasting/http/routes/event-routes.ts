@@ -31,21 +31,25 @@ interface EventRange {
   readonly after: number;
   /** True if only the last events are sent, and there are earlier ones. */
   readonly isCut: boolean;
+  /** True if the reader asks for what comes after an event that the session does not have: it has read another log, and starts again. */
+  readonly isRestart: boolean;
 }
 
 /** Reads which events are asked for: those after `after`, but not more than the `last` ones before `before`. */
 function readRange(call: SessionCall, before: number): EventRange {
   const given = call.url.searchParams.get('last');
-  const after = readAfter(call);
+  const asked = readAfter(call);
+  const isRestart = asked > call.session.lastSeq;
+  const after = isRestart ? 0 : asked;
   const first = given === null ? 0 : before - 1 - Math.min(readCount(given, 'last', 0), largestPage);
-  return first > after ? { after: first, isCut: true } : { after, isCut: false };
+  return first > after ? { after: first, isCut: true, isRestart } : { after, isCut: false, isRestart };
 }
 
 function follow(call: SessionCall): Response {
   const { services, session, request } = call;
   const { runtime, mapper, clock, heartbeatMs, maxBufferBytes, retryMs, maxStreamMs, report } = services;
   // First of all: a request that is refused leaves nothing behind.
-  const { after, isCut } = readRange(call, session.lastSeq + 1);
+  const { after, isCut, isRestart } = readRange(call, session.lastSeq + 1);
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   request.signal.addEventListener('abort', leave, { once: true });
@@ -54,7 +58,7 @@ function follow(call: SessionCall): Response {
   // The reader may have left while it was authorized.
   if (request.signal.aborted) leave();
   const totals = isCut ? toTotals(session) : undefined;
-  const options = { runtime, session, mapper, after, totals, clock, heartbeatMs, maxBufferBytes, signal: leaving.signal };
+  const options = { runtime, session, mapper, after, totals, isRestart, clock, heartbeatMs, maxBufferBytes, signal: leaving.signal };
   const onError = (error: unknown): void => {
     if (!leaving.signal.aborted && isServerError(error)) report(error, `events of session "${session.id}"`);
   };
@@ -70,12 +74,12 @@ async function showPage(call: SessionCall): Promise<Response> {
   // Counted in events from the end, as a reader who goes back asks for them; else in envelopes.
   const limit = isFromEnd ? Infinity : Math.min(readCount(url.searchParams.get('limit'), 'limit', 100), largestPage);
   const before = readCount(url.searchParams.get('before'), 'before', Infinity);
-  const { after, isCut } = readRange(call, Math.min(before, lastSeq + 1));
+  const { after, isCut, isRestart } = readRange(call, Math.min(before, lastSeq + 1));
   let [prevSeq, last] = [after, after];
   const envelopes: Envelope[] = [];
-  const isNewest = isCut && before > lastSeq;
-  if (isNewest)
-    envelopes.push(mapper.toHead({ sessionId, seq: after, at: clock.now(), agentId: session.state.agentId, totals: toTotals(session) }));
+  const totals = isCut && before > lastSeq ? toTotals(session) : undefined;
+  if (totals !== undefined || isRestart)
+    envelopes.push(mapper.toHead({ sessionId, seq: after, at: clock.now(), agentId: session.state.agentId, totals, isRestart }));
   for await (const event of services.runtime.events(sessionId, { fromSeq: after })) {
     if (event.seq >= before) last = before - 1;
     if (event.seq >= before || envelopes.length >= limit) break;

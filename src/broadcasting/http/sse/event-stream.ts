@@ -2,6 +2,7 @@
 // Owns:     the envelopes of a stream, their numbers, and what is sent when nothing happens.
 // Does not: know HTTP, or how an envelope is written. The order of what is sent is that of `SessionStream`.
 // G1. A reader that begins in the middle gets a head first, with the totals of what it does not get.
+// G2. A reader that has more than the session gets a head first that tells it to start again.
 import type { Session, StoredEvent } from '../../../sessions/index.ts';
 import type { Envelope, EnvelopeMapper, SessionTotals } from '../../index.ts';
 import type { ChunkIds, Confirmation, OpenPlace } from './open-place.ts';
@@ -16,6 +17,8 @@ export interface EventStreamOptions extends Omit<SessionStreamOptions, 'sessionI
   readonly mapper: EnvelopeMapper;
   /** Set if the reader begins in the middle: what it has come to so far. */
   readonly totals?: SessionTotals | undefined;
+  /** True if the reader has events that the session does not have. */
+  readonly isRestart?: boolean;
 }
 
 export class EventStream {
@@ -29,8 +32,8 @@ export class EventStream {
 
   /** Reads envelopes until the signal aborts, or the runtime is drained. */
   async *read(): AsyncGenerator<EnvelopeGroup, void, undefined> {
-    const { session, mapper: _, totals, ...rest } = this.#options;
-    if (totals !== undefined) yield [this.#toHead(totals)];
+    const { session, mapper: _, totals, isRestart = false, ...rest } = this.#options;
+    if (totals !== undefined || isRestart) yield [this.#toHead({ totals, isRestart })];
     for await (const item of new SessionStream({ ...rest, sessionId: session.id }).read()) yield* this.#toGroups(item);
   }
 
@@ -72,8 +75,8 @@ export class EventStream {
     return { agentId: session.state.agentId, executionId: `${session.id}/${execution}`, orchestrator: 'agent' };
   }
 
-  #toHead(totals?: SessionTotals): Envelope {
+  #toHead(first: Pick<EventStreamOptions, 'totals' | 'isRestart'> = {}): Envelope {
     const { mapper, session, clock } = this.#options;
-    return mapper.toHead({ sessionId: session.id, seq: this.#previous, at: clock.now(), agentId: session.state.agentId, totals });
+    return mapper.toHead({ sessionId: session.id, seq: this.#previous, at: clock.now(), agentId: session.state.agentId, ...first });
   }
 }

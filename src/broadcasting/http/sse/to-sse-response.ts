@@ -1,5 +1,6 @@
 // Responses of server-sent events.
-// E1. The id of an event is its number, on its last part: whoever reconnects gets an event whole or not at all.
+// E1. The id of an event is its number, on its last part: whoever reconnects gets an event whole or not at all. One who has to start again
+//     gets another id at once.
 // E2. Nothing is read ahead for a reader that does not read.
 // E3. A reader that leaves is not an error.
 import type { Envelope } from '../../index.ts';
@@ -22,10 +23,15 @@ const headers = {
   'x-content-type-options': 'nosniff',
 };
 
+function getId(envelope: Envelope): number | undefined {
+  if ('seq' in envelope) return envelope.seq;
+  return envelope.event === 'agent.head' && envelope.data['restart'] === true ? Number(envelope.data['seq']) : undefined;
+}
+
 /** Writes the envelopes of one event. */
 export function writeGroup(group: EnvelopeGroup): string {
   const write = (envelope: Envelope, index: number): string => {
-    const seq = index === group.length - 1 && 'seq' in envelope ? envelope.seq : undefined;
+    const seq = index === group.length - 1 ? getId(envelope) : undefined;
     return `${seq === undefined ? '' : `id: ${seq}\n`}data: ${JSON.stringify(envelope)}\n\n`;
   };
   return group.map(write).join('');
