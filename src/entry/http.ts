@@ -1,8 +1,5 @@
 export type {
-  ActionInput,
   Authenticate,
-  Authentication,
-  Authorization,
   AuthorizationRequest,
   Authorize,
   ChannelGrant,
@@ -11,7 +8,6 @@ export type {
   ChannelTokenOptions,
   ChannelTokens,
   NewSessionQuestion,
-  Refusal,
   RequestedWait,
   SessionHandlerOptions,
   WebhookCheck,

@@ -5,7 +5,6 @@ export type {
   Authorization,
   AuthorizationRequest,
   Authorize,
-  Refusal,
   RequestedWait,
 } from './authorization.ts';
 export { HttpAction } from './authorization.ts';

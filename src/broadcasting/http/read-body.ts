@@ -56,23 +56,29 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   return whole;
 }
 
+/** Characters of JSON. Numbers, because megabytes of them are compared. */
+const codes = { quote: 0x22, backslash: 0x5c, comma: 0x2c, list: 0x5b, listEnd: 0x5d, object: 0x7b, objectEnd: 0x7d } as const;
+
 /**
  * Throws if JSON text is nested too deep, or has too many values for a body of this size. Each comma and each list or object counts, so that
  * an empty one counts twice.
  */
 export function assertParsable(text: string, maxBytes: number): void {
   const maxValues = getMaxValues(maxBytes);
-  let [depth, values, isInText] = [0, 1, false];
+  let depth = 0;
+  let values = 1;
+  let isInText = false;
   for (let index = 0; index < text.length; index += 1) {
-    const character = text[index];
-    if (isInText) {
-      if (character === '\\') index += 1;
-      else if (character === '"') isInText = false;
-    } else if (character === '"') isInText = true;
-    else if (character === ',') values += 1;
-    else if (character === '[' || character === '{') [depth, values] = [depth + 1, values + 1];
-    else if (character === ']' || character === '}') depth -= 1;
-    if (depth > maxDepth) throw new InvalidArgumentError(`The body is nested deeper than ${maxDepth} levels. Send a flatter value.`);
+    const code = text.charCodeAt(index);
+    if (code === codes.quote) isInText = !isInText;
+    else if (isInText) {
+      if (code === codes.backslash) index += 1;
+    } else if (code === codes.comma) values += 1;
+    else if (code === codes.list || code === codes.object) {
+      depth += 1;
+      values += 1;
+      if (depth > maxDepth) throw new InvalidArgumentError(`The body is nested deeper than ${maxDepth} levels. Send a flatter value.`);
+    } else if (code === codes.listEnd || code === codes.objectEnd) depth -= 1;
     if (values > maxValues) throw new BodyTooLargeError(`The body has more than ${maxValues} values, the most for ${maxBytes} bytes.`);
   }
 }
