@@ -15,7 +15,7 @@ const by = { id: `${secret}-ann`, kind: 'user', name: `${secret} Ann` };
 const owner = `${secret}-owner`;
 const image = Buffer.from(secret.repeat(3)).toString('base64');
 
-/** What to look for. */
+/** Words to look for. */
 export const traces: readonly string[] = [secret, image];
 
 const until = (check: () => unknown): Promise<unknown> => expect.poll(check, { timeout: 10_000, interval: 5 }).toBe(true);

@@ -13,7 +13,7 @@ import { RowChangedError, toSessionError } from './classify-error.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRows } from './connection.ts';
 import type { Sql } from './sql.ts';
-import { isTombstoneOf } from './sql.ts';
+import { matchTombstone } from './sql.ts';
 import { toJsonRow } from './json-row.ts';
 import { createStatement, insert, remove } from './statement.ts';
 import { checks, inSchema, isIntact } from './tables.ts';
@@ -69,7 +69,7 @@ async function readFacts(query: Query, { schema }: MailPlace, tasks: readonly Ma
       'mail', (SELECT json_agg(m) FROM ${inSchema(schema, 'mail')} m
         WHERE (session_id, request_id) IN (SELECT session_id, request_id FROM ${posted})),
       'tombstones', (SELECT json_agg(t) FROM ${inSchema(schema, 'tombstones')} t
-        JOIN (SELECT DISTINCT session_id FROM ${posted}) p ON ${isTombstoneOf('p.session_id')}),
+        JOIN (SELECT DISTINCT session_id FROM ${posted}) p ON ${matchTombstone('p.session_id')}),
       'holds', (SELECT json_agg(id) FROM ${inSchema(schema, 'holds')} WHERE id IN (SELECT json_array_elements_text($2::json)))
     )::text AS found`,
     [JSON.stringify(posts), JSON.stringify(holds)],

@@ -18,7 +18,7 @@ import type { Query } from './connection.ts';
 import { queryJson, readRow, readRows } from './connection.ts';
 import type { MailPlace } from './mailbox.ts';
 import { lockSessions } from './mailbox.ts';
-import { isTombstoneOf } from './sql.ts';
+import { matchTombstone } from './sql.ts';
 import { checks, inSchema, isIntact, listColumns, withChecksum } from './tables.ts';
 
 // A damaged session makes it a row of the other table, with another checksum.
@@ -50,7 +50,7 @@ export async function listNotes(query: Query, schema: string, asked: NoteQuery):
 }
 
 async function assertNotDeleted(query: Query, schema: string, sessionId: string): Promise<void> {
-  const rows = `SELECT json_agg(t) FROM ${inSchema(schema, 'tombstones')} t WHERE ${isTombstoneOf('$1::text')}`;
+  const rows = `SELECT json_agg(t) FROM ${inSchema(schema, 'tombstones')} t WHERE ${matchTombstone('$1::text')}`;
   const found = await queryJson(query, `SELECT json_build_object('tombstones', (${rows}))::text AS found`, [sessionId]);
   const deletedAt = checks.findDeletion(sessionId, readRows(found['tombstones']));
   if (deletedAt !== undefined) throw new SessionDeletedError(sessionId, deletedAt);

@@ -52,7 +52,7 @@ export interface Sql {
 const idleMs = 1000;
 
 /** SQL that is true for the tombstones of a session, `t`. Those of earlier builds have its id, later ones a digest of it. */
-export function isTombstoneOf(id: string): string {
+export function matchTombstone(id: string): string {
   const ids = `(${id}, 'sha256:' || encode(sha256(convert_to(${id}, 'UTF8')), 'hex'))`;
   return `t.id IN ${ids} OR t.id_copy IN ${ids}`;
 }
@@ -75,7 +75,7 @@ export function createSql(schema: string, timeoutMs: number): Sql {
   const lastNum = `greatest(0, (SELECT max(num) FROM ${sessions}), (SELECT max(session) FROM ${log}), (SELECT max(session) FROM ${heads}),
     (SELECT max(num) FROM ${tombstones}))`;
 
-  const selectTombstone = (id: string): string => `(SELECT json_agg(t) FROM ${tombstones} t WHERE ${isTombstoneOf(id)})`;
+  const selectTombstone = (id: string): string => `(SELECT json_agg(t) FROM ${tombstones} t WHERE ${matchTombstone(id)})`;
   const inJsonList = (place: string): string => `IN (SELECT json_array_elements_text(${place})::bigint)`;
 
   // Numbers that a session may have, each with the rows that say whose it is. With damage there may be two.

@@ -95,9 +95,9 @@ export function createRowChecks({ isIntact }: RowSums, sha256: (text: string) =>
     },
     toTombstoneId,
     findDeletion: (sessionId, rows) => {
-      const isOf = (row: StoredRow, id: string): boolean =>
+      const hasId = (row: StoredRow, id: string): boolean =>
         (row['id'] === id && row['id_copy'] === id) || isIntact('tombstones', { ...row, id, id_copy: id });
-      const row = rows.find((each) => isOf(each, toTombstoneId(sessionId)) || isOf(each, sessionId));
+      const row = rows.find((each) => hasId(each, toTombstoneId(sessionId)) || hasId(each, sessionId));
       return row && readTime(row['at']);
     },
     readMail: (rows, includesDamaged = false) =>
