@@ -1,6 +1,6 @@
 // Messages that hooks return are checked where they enter: a session never stores what it cannot read again.
 import { describe, expect, test } from 'vitest';
-import type { Hook, Json, Part } from '../../src/entry/index.ts';
+import type { Hook, Json, Part, ToolUseState } from '../../src/entry/index.ts';
 import { createAgent, defineHook, Message, MessageStore, SteplineError } from '../../src/entry/index.ts';
 import { createFakeClock } from '../../src/lib/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
