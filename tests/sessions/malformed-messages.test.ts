@@ -31,7 +31,7 @@ const malformed: readonly (readonly [string, () => Message])[] = [
   ['a file that no model can read', () => Message.assistant([{ type: 'file', url: 'report', mediaType: 'application/pdf' }])],
 ];
 
-const hooks: readonly (readonly [string, (make: () => Message) => Hook])[] = [
+const hooks: readonly (readonly [string, (make: () => Message) => Hook<ToolUseState, unknown>])[] = [
   ['afterStep: output', (make) => defineHook({ name: 'spoil', changes: ['output'], afterStep: () => ({ output: [make()] }) })],
   [
     'beforeStep: conversation',
