@@ -1,13 +1,16 @@
 // Attachments that a provider package refuses: the conversation goes on without them.
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createAgent } from '../src/entry/index.ts';
 import { ErrorPolicy } from '../src/errors/index.ts';
 import { createCountingIds, createFakeClock } from '../src/lib/index.ts';
 import type { ContentPart } from '../src/messages/index.ts';
 import { Message } from '../src/messages/index.ts';
+import { createMemoryPlace, createSessionRuntime } from '../src/sessions/index.ts';
 import { ToolUse, ToolUseState } from '../src/tool-use/index.ts';
 import { defineTool } from '../src/tools/index.ts';
 import { createFetchingModel, providerPackages } from './support/recordings/provider-models.ts';
+import { toStream } from './support/recordings/staged-streams.ts';
 
 const zip: ContentPart = { type: 'file', data: 'UEsDBA==', mediaType: 'application/zip', filename: 'report.zip' };
 const attachments: readonly (readonly [string, ContentPart])[] = [
@@ -69,5 +72,73 @@ describe.each(providerPackages)('an attachment that the package of %s refuses', 
       } else expect(first.steps[0]?.errors).toMatchObject(unauthorized);
       expect(sent).toHaveLength(1);
     });
+  });
+});
+
+describe('a session with an agent on a real provider package', () => {
+  const by = { id: 'ann', kind: 'user' } as const;
+  const chunk = (delta: object, finish: string | null = null): object => ({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+  const says = toStream([chunk({ content: 'Read.' }), chunk({}, 'stop'), '[DONE]']);
+
+  function open(errors?: ErrorPolicy) {
+    const place = createMemoryPlace();
+    const sent: string[] = [];
+    const model = createFetchingModel('openaiChat', (_url, init) => {
+      sent.push(String(init?.body));
+      return Promise.resolve(new Response(says, { headers: { 'content-type': 'text/event-stream' } }));
+    });
+    const start = () =>
+      createSessionRuntime({
+        store: place.open(),
+        agents: [createAgent({ id: 'a', model, ...(errors !== undefined && { errors }) })],
+      });
+    return { start, sent };
+  }
+
+  it('answers at once without the attachment if the policy retries', async () => {
+    const { start, sent } = open(ErrorPolicy.retryAll(2).withBackoff({ baseMs: 0 }));
+    const runtime = start();
+    await runtime.create({ id: 'one' }, { by });
+    const result = await runtime.send('one', [{ type: 'text', text: 'Read this.' }, zip], { by });
+    expect([result.status, sent.length]).toEqual(['completed', 1]);
+    expect(sent[0]).toContain('[attachment report.zip (application/zip) left out: ');
+    await runtime.drain();
+  });
+
+  it('answers the next message, also after a restart, if the policy does not retry', async () => {
+    const { start, sent } = open(ErrorPolicy.stopOnAnyError());
+    const first = start();
+    await first.create({ id: 'one' }, { by });
+    const failed = await first.send('one', [{ type: 'text', text: 'Read this.' }, zip], { by });
+    expect([failed.status, sent.length]).toEqual(['failed', 0]);
+    expect(failed.explain()).toContain('report.zip (application/zip) at parts[1] of message');
+    await first.drain();
+    const second = start();
+    expect((await second.send('one', 'Go on.', { by })).status).toBe('completed');
+    expect((await second.send('one', 'And on.', { by })).status).toBe('completed');
+    for (const body of sent) expect(body).toContain('[attachment report.zip (application/zip) left out: ');
+    await second.drain();
+  });
+
+  it.each<[string, ContentPart, string]>([
+    ['an address that is not a URL', { type: 'file', url: 'report.pdf', mediaType: 'application/pdf' }, 'parts[0].url must be a URL'],
+    ['an empty media type', { type: 'file', data: 'AAAA', mediaType: '' }, 'parts[0].mediaType must be a media type'],
+    ['no data', { type: 'image', data: '' }, 'parts[0].data must be base64 data'],
+    ['data that is not base64', { type: 'image', data: '<svg/>' }, 'parts[0].data must be base64 data, not "<svg/>"'],
+    ['long data that is not base64', { type: 'image', data: ' '.repeat(1_000_000).concat('!') }, 'parts[0].data must be base64 data'],
+  ])('refuses %s at send', async (_, part, problem) => {
+    const { start, sent } = open();
+    const runtime = start();
+    await runtime.create({ id: 'one' }, { by });
+    await expect(runtime.send('one', part, { by })).rejects.toThrow(problem);
+    expect((await runtime.send('one', 'Hello.', { by })).status).toBe('completed');
+    expect(sent).toHaveLength(1);
+    await runtime.drain();
   });
 });

@@ -1,6 +1,6 @@
 // Messages that hooks return are checked where they enter: a session never stores what it cannot read again.
 import { describe, expect, test } from 'vitest';
-import type { Hook, Json, Part } from '../../src/entry/index.ts';
+import type { Hook, Json, Part, ToolUseState } from '../../src/entry/index.ts';
 import { createAgent, defineHook, Message, MessageStore, SteplineError } from '../../src/entry/index.ts';
 import { createFakeClock } from '../../src/lib/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
@@ -31,7 +31,7 @@ const malformed: readonly (readonly [string, () => Message])[] = [
   ['a file that no model can read', () => Message.assistant([{ type: 'file', url: 'report', mediaType: 'application/pdf' }])],
 ];
 
-const hooks: readonly (readonly [string, (make: () => Message) => Hook])[] = [
+const hooks: readonly (readonly [string, (make: () => Message) => Hook<ToolUseState, unknown>])[] = [
   ['afterStep: output', (make) => defineHook({ name: 'spoil', changes: ['output'], afterStep: () => ({ output: [make()] }) })],
   [
     'beforeStep: conversation',

@@ -17,6 +17,12 @@ export function assertLimit(name: string, value: number, { least }: { readonly l
   );
 }
 
+/** Refuses a limit of something counted, such as steps, that is not a whole number. */
+export function assertWholeLimit(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError(`${name} must be a whole number of 0 or more, not ${describeValue(value)}.`);
+}
+
 /** Refuses a count that is not a number: a limit compared with it would never be reached. */
 export function assertCount(what: string, value: unknown): number {
   if (typeof value === 'number' && !Number.isNaN(value)) return value;

@@ -95,10 +95,10 @@ describe('a limit that could never mean anything is refused', () => {
     ['ExecutionTimeLimit', 'maxSeconds', (value: number) => new ExecutionTimeLimit(value, () => 0), true],
     ['CumulativeExecutionTimeLimit', 'maxSeconds', (value: number) => new CumulativeExecutionTimeLimit(value, itself), true],
   ])('%s', (_name, option, create, zeroRefused) => {
-    for (const bad of [Number.NaN, -1, Number.POSITIVE_INFINITY, ...(zeroRefused ? [0] : [])]) {
-      const rule = zeroRefused ? 'greater than 0' : 'of 0 or more';
+    for (const bad of [Number.NaN, -1, Number.POSITIVE_INFINITY, zeroRefused ? 0 : 1.5]) {
+      const rule = zeroRefused ? 'number greater than 0' : 'whole number of 0 or more';
       expect(() => create(bad)).toThrow(InvalidArgumentError);
-      expect(() => create(bad)).toThrow(`${option} must be a number ${rule}, not ${String(bad)}.`);
+      expect(() => create(bad)).toThrow(`${option} must be a ${rule}, not ${String(bad)}.`);
     }
     expect(() => create(zeroRefused ? 0.5 : 0)).not.toThrow();
   });

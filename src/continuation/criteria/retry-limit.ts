@@ -3,7 +3,7 @@ import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { StopReason } from '../stop-reason.ts';
-import { assertLimit } from './limit.ts';
+import { assertWholeLimit } from './limit.ts';
 
 /** Readers of failures from a state. */
 export interface FailureReader<State, Step> {
@@ -24,7 +24,7 @@ export class RetryLimit<State, Step> extends BuiltInCriterion<State> {
 
   constructor(maxConsecutiveFailures: number, read: FailureReader<State, Step>, options: CriterionOptions = {}) {
     super('RetryLimit', options);
-    this.maxConsecutiveFailures = assertLimit('maxConsecutiveFailures', maxConsecutiveFailures, { least: 'zero' });
+    this.maxConsecutiveFailures = assertWholeLimit('maxConsecutiveFailures', maxConsecutiveFailures);
     this.#read = read;
   }
 

@@ -1,6 +1,6 @@
 import { LimitKind } from '../continuation-evaluation.ts';
 import type { LimitOptions, LimitReading, LimitText } from './limit.ts';
-import { assertCount, assertLimit, LimitCriterion } from './limit.ts';
+import { assertCount, assertWholeLimit, LimitCriterion } from './limit.ts';
 
 /** Forbids once the allowed number of steps is taken. 0 refuses to start. */
 export class StepsLimit<State> extends LimitCriterion<State> {
@@ -10,7 +10,7 @@ export class StepsLimit<State> extends LimitCriterion<State> {
 
   constructor(maxSteps: number, stepCount: (state: State) => number, options: LimitOptions<State> = {}) {
     super('StepsLimit', options);
-    this.maxSteps = assertLimit('maxSteps', maxSteps, { least: 'zero' });
+    this.maxSteps = assertWholeLimit('maxSteps', maxSteps);
     this.#stepCount = stepCount;
   }
 

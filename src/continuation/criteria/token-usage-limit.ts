@@ -1,7 +1,7 @@
 import type { Usage } from '../../messages/index.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
 import type { LimitOptions, LimitReading, LimitText } from './limit.ts';
-import { assertCount, assertLimit, countCalls, LimitCriterion } from './limit.ts';
+import { assertCount, assertWholeLimit, countCalls, LimitCriterion } from './limit.ts';
 
 /** Forbids once the allowed tokens are used. Judged after a step, so the last step may overshoot. */
 export class TokenUsageLimit<State> extends LimitCriterion<State> {
@@ -11,7 +11,7 @@ export class TokenUsageLimit<State> extends LimitCriterion<State> {
 
   constructor(maxTokens: number, usage: (state: State) => number | Usage, options: LimitOptions<State> = {}) {
     super('TokenUsageLimit', options);
-    this.maxTokens = assertLimit('maxTokens', maxTokens, { least: 'zero' });
+    this.maxTokens = assertWholeLimit('maxTokens', maxTokens);
     this.#usage = usage;
   }
 

@@ -10,8 +10,12 @@ import { DeliveryWorker } from './delivery-worker.ts';
 const numbers = { maxAttempts: 100, firstDelayMs: 1000, maxDelayMs: 300_000, timeoutMs: 30_000, concurrency: 8 } as const;
 
 function parseNumber(value: unknown, name: string, least: number): number {
-  if (typeof value === 'number' && value >= least && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError(`deliver(): ${name} must be a number of ${least} or more, not ${describeValue(value)}.`);
+  const isCount = name === 'maxAttempts' || name === 'concurrency';
+  const isNumber = typeof value === 'number' && (isCount ? Number.isSafeInteger(value) : Number.isFinite(value));
+  if (isNumber && value >= least) return value;
+  throw new InvalidArgumentError(
+    `deliver(): ${name} must be a ${isCount ? 'whole number' : 'number'} of ${least} or more, not ${describeValue(value)}.`,
+  );
 }
 
 function parseDeliverOptions(options: DeliverOptions): ParsedDeliverOptions {

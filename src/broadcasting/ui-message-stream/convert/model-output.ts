@@ -44,14 +44,15 @@ export function fromModelOutput(output: ModelOutput): ToolOutput {
   }
 }
 
-/** Writes a file of a result. One that only its provider can read is named instead. */
+/** Writes a file of a result. One that only its provider can read, or nobody, is named instead. */
 function toContent(part: ContentPart): Extract<ModelContent, { type: 'text' | 'file' }> {
   if (part.type === 'text') return { type: 'text', text: part.text };
   const filename = part.type === 'file' ? omitUndefined({ filename: part.filename }) : {};
   const mediaType = part.mediaType ?? 'image';
-  if (part.url !== undefined) return { type: 'file', data: { type: 'url', url: new URL(part.url) }, mediaType, ...filename };
+  if (part.url !== undefined && URL.canParse(part.url))
+    return { type: 'file', data: { type: 'url', url: new URL(part.url) }, mediaType, ...filename };
   if (part.data !== undefined) return { type: 'file', data: { type: 'data', data: part.data }, mediaType, ...filename };
-  return { type: 'text', text: `[file ${part.filename ?? part.mediaType}]` };
+  return { type: 'text', text: `[file ${filename.filename ?? mediaType}]` };
 }
 
 /** Writes the result of a call. */

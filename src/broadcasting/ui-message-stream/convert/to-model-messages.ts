@@ -17,9 +17,9 @@ const toExtras = ({ providerMetadata }: PartExtras): { readonly providerOptions?
 
 type FileData = { readonly type: 'url'; readonly url: URL } | { readonly type: 'data'; readonly data: string };
 
-/** Content of a file; undefined if only its provider can read it. */
+/** Content of a file; undefined if only its provider can read it, or nobody. */
 function toData(part: ImagePart | FilePart): FileData | undefined {
-  if (part.url !== undefined) return { type: 'url', url: new URL(part.url) };
+  if (part.url !== undefined) return URL.canParse(part.url) ? { type: 'url', url: new URL(part.url) } : undefined;
   return part.data === undefined ? undefined : { type: 'data', data: part.data };
 }
 
