@@ -46,11 +46,6 @@ export class ContinuationCriteria<State> {
     return this.#criteria.length === 0;
   }
 
-  /** The name under which this criterion is listed; undefined if it is not among them. */
-  getName(criterion: ContinuationCriterion<State>): string | undefined {
-    return this.#listed.find((listed) => listed.criterion === criterion)?.name;
-  }
-
   /** The policy that judges failures: that of the first criterion that has one. */
   get errorPolicy(): ErrorPolicy | undefined {
     return this.#criteria.find(({ policy }) => policy !== undefined)?.policy;

@@ -1,7 +1,6 @@
 // A hook that misbehaves ends in a state that is defined and explained, at each of its points and whatever it does.
 import { describe, expect, test, vi } from 'vitest';
 import { pickSubjects } from '../../tests/support/test-scale.ts';
-import { stopWhen } from '../continuation/index.ts';
 import { ErrorPolicy, RateLimitedError } from '../errors/index.ts';
 import type { Hook } from './index.ts';
 import { defineAnyHook } from './index.ts';

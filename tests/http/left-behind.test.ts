@@ -46,7 +46,7 @@ it('a reader that leaves is noticed, also if its request was collected as garbag
   const id = await site.start(ann);
   await site.runtime.send(id, 'write one two@g three', { by: { id: 'ann', kind: 'user' }, until: 'accepted' });
   const { runtime, count } = countReaders(site.runtime);
-  const handle = createSessionHandler(runtime, { authorize, newSession, clock: createFakeClock() });
+  const handle = createSessionHandler(runtime, { authenticate, authorize, newSession, clock: createFakeClock() });
   const leaving = new AbortController();
   // Nobody keeps the request: a framework hands it over and forgets it.
   const open = (): Promise<Response> =>
