@@ -1,6 +1,15 @@
 // Checks of what callers make messages of: whatever is in a message can be stored, and read again as it is.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { cutLine, DamagedDataError, describeValue, getKnownForm, InvalidArgumentError, isRecord, toCanonical } from '../lib/index.ts';
+import {
+  cutLine,
+  DamagedDataError,
+  describeValue,
+  getKnownForm,
+  InvalidArgumentError,
+  isList,
+  isRecord,
+  toCanonical,
+} from '../lib/index.ts';
 import { textPart } from './content-part.ts';
 import type { MessageFields } from './message-fields.ts';
 import type { MessageRole } from './message-role.ts';
@@ -58,7 +67,8 @@ export function parseName(name: unknown): string | undefined {
 
 /** Checks the parts of a message, and brings them into their stored form. */
 export function parseParts(parts: readonly Part[]): readonly Part[] {
-  if (!Array.isArray(parts)) return refuse('parts', `must be a list, not ${describeValue(parts)}`);
+  const given: unknown = parts;
+  if (!Array.isArray(given)) return refuse('parts', `must be a list, not ${describeValue(given)}`);
   // Those of an answer that was put together here were checked as a whole.
   return Object.isFrozen(parts) && getKnownForm(parts) !== undefined ? parts : Array.from<unknown, Part>(parts, parsePart);
 }
