@@ -1,15 +1,6 @@
 // Checks of what callers make messages of: whatever is in a message can be stored, and read again as it is.
 import type { Json, JsonObject } from '../lib/index.ts';
-import {
-  cutLine,
-  DamagedDataError,
-  describeValue,
-  getKnownForm,
-  InvalidArgumentError,
-  isList,
-  isRecord,
-  toCanonical,
-} from '../lib/index.ts';
+import { cutLine, DamagedDataError, describeValue, getKnownForm, InvalidArgumentError, isRecord, toCanonical } from '../lib/index.ts';
 import { textPart } from './content-part.ts';
 import type { MessageFields } from './message-fields.ts';
 import type { MessageRole } from './message-role.ts';
