@@ -50,7 +50,7 @@ describe.each(providerPackages)('an attachment that the package of %s refuses', 
     it.each(attachments)('is named, and the next request has words in its place: %s', async (_, part) => {
       const sent: string[] = [];
       const model = createFetchingModel(name, (_url, init) => {
-        sent.push(String(init?.body));
+        sent.push(typeof init?.body === 'string' ? init.body : '');
         return Promise.resolve(new Response('{}', { status: 401 }));
       });
       const ports = { clock: createFakeClock(), ids: createCountingIds() };
@@ -90,7 +90,7 @@ describe('a session with an agent on a real provider package', () => {
     const place = createMemoryPlace();
     const sent: string[] = [];
     const model = createFetchingModel('openaiChat', (_url, init) => {
-      sent.push(String(init?.body));
+      sent.push(typeof init?.body === 'string' ? init.body : '');
       return Promise.resolve(new Response(says, { headers: { 'content-type': 'text/event-stream' } }));
     });
     const start = () =>

@@ -2,8 +2,8 @@
 // Owns:     what stands in the place of a refused part.
 // Does not: change the conversation, or keep anything: the state has the list.
 import type { Failure } from '../errors/index.ts';
-import type { Attachment, ContentPart, Part } from '../messages/index.ts';
-import { listAttachments, Message, Messages, textPart, toAttachmentPath, toLeftOutText } from '../messages/index.ts';
+import type { Attachment, ContentPart, Message, Part } from '../messages/index.ts';
+import { listAttachments, Messages, textPart, toAttachmentPath, toLeftOutText } from '../messages/index.ts';
 import { Conversation } from './conversation.ts';
 
 /** A part of a message that a model refused. Plain JSON: it is stored with the state. */
@@ -50,7 +50,7 @@ function replaceAttachments(message: Message, replace: Replace): Message {
 /** Messages that were changed before, so that the next request has the same ones. */
 const changed = new WeakMap<Message, { readonly key: string; readonly message: Message }>();
 
-function leaveOutOf(message: Message, refused: readonly RefusedPart[]): Message {
+function replaceRefused(message: Message, refused: readonly RefusedPart[]): Message {
   const own = refused.filter(({ messageId }) => messageId === message.id);
   if (own.length === 0) return message;
   const key = JSON.stringify(own);
@@ -74,7 +74,7 @@ export function leaveOutRefused(
   refused: readonly RefusedPart[] | undefined,
 ): Conversation | readonly Message[] {
   if (refused === undefined || refused.length === 0) return messages;
-  const change = (message: Message): Message => leaveOutOf(message, refused);
+  const change = (message: Message): Message => replaceRefused(message, refused);
   if (!(messages instanceof Conversation)) return messages.map(change);
   return new Conversation(Messages.from(messages.messages.toArray().map(change)), messages.instructions);
 }

@@ -103,14 +103,12 @@ function describeProblem({ field, expected, found }: AttachmentProblem): string 
 /** Returns the output of a tool with words in the place of attachments that no model can read, and says which these are. */
 export function withoutUnreadable(output: ToolOutput, onProblem: (problem: string) => void): ToolOutput {
   if (output.type !== 'content') return output;
-  let hasChanged = false;
   const parts = output.parts.map((part, index) => {
     const problem = isAttachment(part) ? findAttachmentProblem(part) : undefined;
     if (problem === undefined || !isAttachment(part)) return part;
-    hasChanged = true;
     const words = describeProblem(problem);
     onProblem(`parts[${index}].${words}`);
     return { type: 'text', text: toLeftOutText(part, `its ${words}`) } as const;
   });
-  return hasChanged ? { type: 'content', parts } : output;
+  return parts.every((part, index) => part === output.parts[index]) ? output : { type: 'content', parts };
 }

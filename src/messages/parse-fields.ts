@@ -58,7 +58,8 @@ export function parseName(name: unknown): string | undefined {
 
 /** Checks the parts of a message, and brings them into their stored form. */
 export function parseParts(parts: readonly Part[]): readonly Part[] {
-  if (!Array.isArray(parts)) return refuse('parts', `must be a list, not ${describeValue(parts)}`);
+  const given: unknown = parts;
+  if (!Array.isArray(given)) return refuse('parts', `must be a list, not ${describeValue(given)}`);
   // Those of an answer that was put together here were checked as a whole.
   return Object.isFrozen(parts) && getKnownForm(parts) !== undefined ? parts : Array.from<unknown, Part>(parts, parsePart);
 }

@@ -70,7 +70,7 @@ describe.each(hooks)('a hook that returns a malformed message (%s)', (_, toHook)
     expect(result.explain()).toContain('Hook "spoil" failed');
     await first.drain();
     const second = start();
-    expect((await second.get('one'))?.status).toBe('failed');
+    expect((await second.get('one')).status).toBe('failed');
     expect((await second.send('one', 'Again.', { by })).status).toBe('failed');
     await second.drain();
   });
