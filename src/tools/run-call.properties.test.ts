@@ -150,7 +150,7 @@ function toolsFor(behaviours: readonly Behaviour[], clock: ReturnType<typeof cre
   const run = (_args: unknown, ctx: ToolContext): unknown =>
     behave(behaviours[Number(ctx.idempotencyKey) % behaviours.length] ?? { does: 'hang' }, ctx);
   const input = { type: 'object', properties: { n: { type: 'integer' } } } as const;
-  const shared = { description: '', input, run };
+  const shared = { description: 'A tool.', input, run };
   return ToolSet.from({
     plain: defineTool({ ...shared, name: 'a' }),
     timed: defineTool({ ...shared, name: 'a', timeoutMs: 100 }),
@@ -174,7 +174,7 @@ function toolsFor(behaviours: readonly Behaviour[], clock: ReturnType<typeof cre
         return n > 3;
       },
     }),
-    client: defineClientTool({ name: 'a', description: '', input }),
+    client: defineClientTool({ name: 'a', description: 'A tool.', input }),
   });
 }
 

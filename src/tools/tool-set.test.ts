@@ -45,13 +45,13 @@ describe('ToolSet', () => {
   });
 
   it('has a fingerprint of plain data that does not depend on the order', () => {
-    const byArguments = defineTool({ name: 'gated', description: '', input, run: () => 1, needsApproval: () => true });
+    const byArguments = defineTool({ name: 'gated', description: 'A tool.', input, run: () => 1, needsApproval: () => true });
     const set = ToolSet.from([weather, search, pay, ask, byArguments]);
     expect(JSON.parse(JSON.stringify(set.fingerprint()))).toEqual(set.fingerprint());
     expect(ToolSet.from([ask, pay, byArguments, weather, search]).fingerprint()).toEqual(set.fingerprint());
     expect(set.fingerprint()).toEqual([
       { type: 'client', name: 'ask', description: 'Asks.', inputSchema },
-      { type: 'function', name: 'gated', description: '', inputSchema, effect: 'once', needsApproval: 'by-arguments' },
+      { type: 'function', name: 'gated', description: 'A tool.', inputSchema, effect: 'once', needsApproval: 'by-arguments' },
       { type: 'function', name: 'pay', description: 'Pays.', inputSchema, effect: 'once', needsApproval: true },
       { type: 'provider', id: 'openai.web_search', name: 'search', args: {} },
       { type: 'function', name: 'weather', description: 'Tells the weather.', inputSchema, effect: 'pure', needsApproval: false },

@@ -407,7 +407,7 @@ describe('limits', () => {
   function slow(clock: FakeClock) {
     return defineTool({
       name: 'slow',
-      description: '',
+      description: 'A tool.',
       input: z.object({ ms: z.number() }),
       run: ({ ms }): string => {
         clock.skip(ms);

@@ -591,7 +591,7 @@ describe('what createAgent does unless told otherwise', () => {
   function slow(clock: FakeClock, ms: number) {
     return defineTool({
       name: 'slow',
-      description: '',
+      description: 'A tool.',
       input: z.object({}),
       run: (): string => {
         clock.skip(ms);
@@ -668,7 +668,7 @@ describe('one loop', () => {
     const seen: unknown[] = [];
     const spy = defineTool({
       name: 'spy',
-      description: '',
+      description: 'A tool.',
       input: z.object({ n: z.number() }),
       run: (args) => {
         seen.push(args);
@@ -790,10 +790,10 @@ describe('one loop', () => {
     ['a driver', { driver: { name: 'mine', ask: throwing } }],
     ['a driver, later', { driver: { name: 'mine', ask: async () => throwing() } }],
     ['a model that breaks its promise', { model: { ...scriptedModel([]), generate: throwing, stream: throwing } }],
-    ['a tool', { tools: { add: defineTool({ name: 'add', description: '', input: z.object({}), run: throwing }) } }],
+    ['a tool', { tools: { add: defineTool({ name: 'add', description: 'A tool.', input: z.object({}), run: throwing }) } }],
     [
       'the question whether a call is gated',
-      { tools: { add: defineTool({ name: 'add', description: '', input: z.object({}), run: () => 1, needsApproval: throwing }) } },
+      { tools: { add: defineTool({ name: 'add', description: 'A tool.', input: z.object({}), run: () => 1, needsApproval: throwing }) } },
     ],
   ])('what is thrown by %s ends in a recorded state that says so', async (_what, options) => {
     const agent = createAgent({
@@ -822,7 +822,7 @@ describe('one loop', () => {
     const model = scriptedModel([{ toolCalls: [{ name: 'tenant' }] }, five]);
     const tenant = defineTool({
       name: 'tenant',
-      description: '',
+      description: 'A tool.',
       input: z.object({}),
       context: defineContext<{ tenant: string; secret: string }>(),
       run: (_args, { context }) => context.tenant,
@@ -900,7 +900,7 @@ describe('many turns', () => {
     const { clock, ports } = stage();
     const wait = defineTool({
       name: 'wait',
-      description: '',
+      description: 'A tool.',
       input: z.object({}),
       run: (): string => {
         clock.skip(200_000);
@@ -941,7 +941,7 @@ describe('many turns', () => {
     const { clock, ports } = stage();
     const work = defineTool({
       name: 'work',
-      description: '',
+      description: 'A tool.',
       input: z.object({ ms: z.number(), fails: z.boolean() }),
       run: ({ ms, fails }): string => {
         clock.skip(ms);
