@@ -354,6 +354,11 @@ describe('a mistake in a tool', () => {
       'InvalidToolError: Tool "mail": tools[0] is an object, not a tool. Create it with defineTool(), or convert AI SDK tools with aiSdkTools().',
     ],
     [
+      'a tool under another key than its name',
+      () => createAgent({ model, tools: { letter: defineTool(tool) } }),
+      'InvalidToolError: Tool "mail": it stands under the key "letter". Use its name as the key, or rename the tool.',
+    ],
+    [
       'two tools of one name',
       () => createAgent({ model, tools: [defineTool(tool), defineTool(tool)] }),
       'InvalidToolError: Tool "mail": two tools have this name. Rename one of them.',

@@ -20,7 +20,12 @@ declare const model: Model;
 declare const signal: AbortSignal;
 
 const input = z.object({ name: z.string() });
-const add = defineTool({ name: 'add', description: 'A tool.', input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b });
+const add = defineTool({
+  name: 'add',
+  description: 'A tool.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => a + b,
+});
 const whoAmI = defineTool({
   name: 'who_am_i',
   description: 'A tool.',

@@ -43,7 +43,12 @@ declare const db: Db;
 declare const signal: AbortSignal;
 
 const input = z.object({ name: z.string() });
-const add = defineTool({ name: 'add', description: 'A tool.', input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b });
+const add = defineTool({
+  name: 'add',
+  description: 'A tool.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => a + b,
+});
 const find = defineTool({
   name: 'find',
   description: 'A tool.',

@@ -42,7 +42,12 @@ declare const model: Model;
 declare const db: Db;
 
 const input = z.object({ name: z.string() });
-const add = defineTool({ name: 'add', description: 'A tool.', input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b });
+const add = defineTool({
+  name: 'add',
+  description: 'A tool.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => a + b,
+});
 const dig = defineTool({ name: 'dig', description: 'A tool.', input, run: ({ name }) => ({ found: name, at: new Date() }) });
 const find = defineTool({
   name: 'find',
