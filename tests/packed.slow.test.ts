@@ -262,7 +262,7 @@ describe('a project with the AI SDK', () => {
 
   it.each([
     { version: '6.0.322', specification: 'V3', asAgent: needsSeven },
-    { version: devDependencies['ai'], specification: 'V4', asAgent: 'true' },
+    { version: devDependencies['ai'] ?? '', specification: 'V4', asAgent: 'true' },
   ] as const)(
     'installs beside ai $version without flags, compiles and runs',
     ({ version, specification, asAgent }) => {
