@@ -588,7 +588,7 @@ test('calls of turns that failed for good leave the window in their place, and a
     { repeatLast: true },
   );
   let made = 0;
-  const send = defineTool({ name: 'send', description: '', input: anything, effect: 'pure', run: () => `sent <${(made += 1)}>` });
+  const send = defineTool({ name: 'send', description: 'A tool.', input: anything, effect: 'pure', run: () => `sent <${(made += 1)}>` });
   // Two calls with each input, and then the model breaks.
   const answers: (ScriptedAnswer | undefined)[] = [1, 2, 3, 4, 5].flatMap(() => [
     { toolCalls: [{ name: 'send' }] },

@@ -8,7 +8,7 @@ import { drawPicture, pictures } from '../scripts/picture.mjs';
 import { root, run } from '../scripts/run.mjs';
 import { readSnippets, replaceOutputs, trimOutput } from '../scripts/snippets.mjs';
 import { readEventFields } from './support/event-fields.ts';
-import { readInterfaceFields } from './support/interface-fields.ts';
+import { listUndescribedFields, readInterfaceFields } from './support/interface-fields.ts';
 import { sourcePreload, toImport } from './support/source-preload.ts';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -143,6 +143,18 @@ describe('docs/events.md', () => {
 
   it.each([...events])('lists every field of %s', (name, fields) => {
     expect([...listFields(name)].sort()).toEqual([...fields].sort());
+  });
+});
+
+describe('the text that an editor shows', () => {
+  it.each([
+    ['src/step-by-step/standard-criteria.ts', 'Limits'],
+    ['src/tool-use/options.ts', 'ToolUseLimits'],
+    ['src/tool-use/options.ts', 'ToolUseOptions'],
+    ['src/agent/agent.ts', 'AgentOptions'],
+    ['src/chat/conversation.ts', 'ConversationOptions'],
+  ])('is there for every option in %s: %s', (file, name) => {
+    expect(listUndescribedFields(file, name)).toEqual([]);
   });
 });
 

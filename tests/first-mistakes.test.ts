@@ -4,9 +4,11 @@ import * as v from 'valibot';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { compaction, selfCritique, subAgents } from '../src/entry/capabilities.ts';
-import { createChat, llmParticipant } from '../src/entry/chat.ts';
+import { coordinator, createChat, llmParticipant } from '../src/entry/chat.ts';
 import { createCollaboration, scriptedCollaborator } from '../src/entry/collaboration.ts';
 import { AgentBuilder, createAgent, defineHook, defineTool, ErrorPolicy, priceTable, StepsLimit } from '../src/entry/index.ts';
+import { withFallback, withModelLimits, withModelSettings } from '../src/entry/index.ts';
+import { withTimeouts } from '../src/entry/inference.ts';
 import { aiSdk, aiSdkTools } from '../src/entry/ai-sdk.ts';
 import { guardHook } from '../src/entry/hooks.ts';
 import { postgresStore } from '../src/entry/postgres.ts';
@@ -33,6 +35,8 @@ async function readMessage(call: () => unknown): Promise<string> {
   }
   return 'nothing was thrown';
 }
+
+const aiSdkModel = anything({ specificationVersion: 'v4', doGenerate: () => 1, doStream: () => 1 });
 
 type Mistake = readonly [mistake: string, call: () => unknown, sentence: string];
 
@@ -63,6 +67,21 @@ describe('a mistake in an agent', () => {
       () => createAgent(anything({ model: { specificationVersion: 'v3', doGenerate: () => 1, doStream: () => 1 } })),
       'InvalidArgumentError: createAgent(): model is a model of the AI SDK. Wrap it with aiSdk() from "stepline/ai-sdk".',
     ],
+    ...(
+      [
+        ['compaction()', () => compaction({ model: aiSdkModel }), 'model'],
+        ['selfCritique()', () => selfCritique({ model: aiSdkModel }), 'model'],
+        ['coordinator()', () => coordinator({ model: aiSdkModel }), 'model'],
+        ['withFallback()', () => withFallback(model, [aiSdkModel]), 'others[0]'],
+        ['withModelLimits()', () => withModelLimits(aiSdkModel, { concurrent: 1 }), 'model'],
+        ['withModelSettings()', () => withModelSettings(aiSdkModel, {}), 'model'],
+        ['withTimeouts()', () => withTimeouts(aiSdkModel), 'model'],
+      ] as const
+    ).map(([maker, call, option]): Mistake => [
+      `an AI SDK model for ${maker}`,
+      call,
+      `InvalidArgumentError: ${maker}: ${option} is a model of the AI SDK. Wrap it with aiSdk() from "stepline/ai-sdk".`,
+    ]),
     [
       'a model id for aiSdk()',
       () => aiSdk(anything('gpt-5')),
@@ -200,7 +219,7 @@ describe('a mistake in an agent', () => {
     [
       'compaction() without a model',
       () => compaction(anything({})),
-      'InvalidArgumentError: compaction(): model is missing. Pass a model, such as aiSdk(openai("gpt-5")).',
+      'InvalidArgumentError: compaction() needs a model. Pass aiSdk(openai("gpt-5")), for example, with aiSdk from "stepline/ai-sdk" and openai from "@ai-sdk/openai".',
     ],
     [
       'selfCritique() with llm',
@@ -253,6 +272,11 @@ describe('a mistake in a tool', () => {
       'a name with a space',
       () => defineTool({ ...tool, name: 'send mail' }),
       'InvalidToolError: Tool "send mail": its name must have 1 to 64 letters (a-z), digits, "_" or "-". Providers reject other names.',
+    ],
+    [
+      'an empty description',
+      () => defineTool({ ...tool, description: '' }),
+      'InvalidToolError: Tool "mail": description must be a non-empty string, not "". Say what the tool does, and when to use it: that is all the model knows of it.',
     ],
     [
       'an input that is not a schema',
@@ -328,6 +352,11 @@ describe('a mistake in a tool', () => {
       'a plain object among the tools',
       () => createAgent(anything({ model, tools: [tool] })),
       'InvalidToolError: Tool "mail": tools[0] is an object, not a tool. Create it with defineTool(), or convert AI SDK tools with aiSdkTools().',
+    ],
+    [
+      'a tool under another key than its name',
+      () => createAgent({ model, tools: { letter: defineTool(tool) } }),
+      'InvalidToolError: Tool "mail": it stands under the key "letter". Use its name as the key, or rename the tool.',
     ],
     [
       'two tools of one name',

@@ -128,8 +128,8 @@ describe('the first code block of the README', () => {
       "import { createMemoryStore, createSessionRuntime } from 'stepline/sessions';",
       "import { scriptedModel } from 'stepline/testing';",
       "const input = { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] } as const;",
-      "export const find = defineTool({ name: 'find', description: '', input, context: defineContext<{ db: string }>(), run: ({ id }) => ({ id }) });",
-      "export const ask = defineClientTool({ name: 'ask', description: '', input });",
+      "export const find = defineTool({ name: 'find', description: 'A tool.', input, context: defineContext<{ db: string }>(), run: ({ id }) => ({ id }) });",
+      "export const ask = defineClientTool({ name: 'ask', description: 'A tool.', input });",
       "export const hook = defineHook({ name: 'vote', changes: ['votes', 'args'], beforeTool: () => undefined });",
       "export const capability = defineCapability({ name: 'finding', tools: { find }, hooks: [hook] });",
       "export const criterion = when('always', () => 'allow');",
@@ -142,7 +142,7 @@ describe('the first code block of the README', () => {
       'export const { result } = run;',
       'export const folding = compaction({ model });',
       'export const critique = selfCritique({ model });',
-      "export const helpers = subAgents({ agents: { helper: { agent: createAgent({ model }), description: '' } } });",
+      "export const helpers = subAgents({ agents: { helper: { agent: createAgent({ model }), description: 'A tool.' } } });",
       'export const equipped = createAgent({ model, tools: { ask }, capabilities: [capability, helpers] });',
       "export const anna = llmParticipant({ name: 'anna', model });",
       "export const chat = createChat({ participants: [anna, humanParticipant({ name: 'ben' })], selector: roundRobin() });",
@@ -262,7 +262,7 @@ describe('a project with the AI SDK', () => {
 
   it.each([
     { version: '6.0.322', specification: 'V3', asAgent: needsSeven },
-    { version: devDependencies['ai'], specification: 'V4', asAgent: 'true' },
+    { version: devDependencies['ai'] ?? '', specification: 'V4', asAgent: 'true' },
   ] as const)(
     'installs beside ai $version without flags, compiles and runs',
     ({ version, specification, asAgent }) => {

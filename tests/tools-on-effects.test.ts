@@ -17,7 +17,7 @@ function start(
   if (interrupted) control.interrupt('signal', new Error('enough'));
   const problems: unknown[] = [];
   const effects = createDirectEffects({ clock, control, onProblem: (error) => problems.push(error) });
-  const set = ToolSet.from([defineTool({ name: 'work', description: '', input: {}, run, ...more })]);
+  const set = ToolSet.from([defineTool({ name: 'work', description: 'A tool.', input: {}, run, ...more })]);
   const call = { id: 'c', name: 'work', args: {} };
   const runWork = async (): Promise<ToolExecution> => {
     const prepared = await prepareCall(set, call, { context: undefined, clock, signal: control.signal });

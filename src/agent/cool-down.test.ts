@@ -31,7 +31,7 @@ function createStage(options: Pick<AgentOptions, 'model' | 'fallback'>, stepMs =
   const ports = { clock, ids: createCountingIds(), random: () => 0.5 };
   const look = defineTool({
     name: 'look',
-    description: '',
+    description: 'A tool.',
     input: {},
     run: () => {
       clock.skip(stepMs);

@@ -67,7 +67,7 @@ describe('the default policy of createAgent', () => {
   test('retries tool errors at once, and by their number alone', async () => {
     const export_ = defineTool({
       name: 'export',
-      description: '',
+      description: 'A tool.',
       input: {},
       run: () => {
         throw new Error('disk quota exceeded');
@@ -79,7 +79,7 @@ describe('the default policy of createAgent', () => {
   });
 
   test('starts to count anew after a step that worked', async () => {
-    const look = defineTool({ name: 'look', description: '', input: {}, run: () => 'seen' });
+    const look = defineTool({ name: 'look', description: 'A tool.', input: {}, run: () => 'seen' });
     const works: ScriptedEntry = { toolCalls: [{ name: 'look' }] };
     const { state } = await run([down(), down(), down(), works, down(), down(), down(), { text: 'Done.' }], { tools: [look] });
     expect([state.status, state.stepCount]).toStrictEqual(['completed', 8]);

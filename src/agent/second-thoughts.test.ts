@@ -41,7 +41,7 @@ describe('what nested fallbacks cost', () => {
 });
 
 test('a pause that is taken up by a release that sums up, with too small a grant, ends with a reason and its last event', async () => {
-  const dig = defineTool({ name: 'dig', description: '', input: {}, run: () => 'more' });
+  const dig = defineTool({ name: 'dig', description: 'A tool.', input: {}, run: () => 'more' });
   const agentWith = (onLimit: 'pause' | 'finalize') =>
     createAgent({
       model: scriptedModel([({ tools }) => (tools === undefined ? { text: 'In short.' } : { toolCalls: [{ name: 'dig' }] })], {

@@ -27,7 +27,7 @@ const setUpChat = (...participants: readonly Participant[]) => createChat({ part
 const paid: string[] = [];
 const pay = defineTool({
   name: 'pay',
-  description: '',
+  description: 'A tool.',
   input: { type: 'object' },
   needsApproval: true,
   run: () => {

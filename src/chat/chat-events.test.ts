@@ -19,7 +19,7 @@ import {
 
 const usage = { input: 3, output: 2 };
 const says = (name: string, ...words: readonly string[]): Participant => scriptedParticipant({ name, says: words });
-const look = defineTool({ name: 'look', description: '', input: { type: 'object' }, effect: 'pure', run: () => 'seen' });
+const look = defineTool({ name: 'look', description: 'A tool.', input: { type: 'object' }, effect: 'pure', run: () => 'seen' });
 const looks: ScriptedEntry = { text: 'I look.', toolCalls: [{ name: 'look' }], usage };
 const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 

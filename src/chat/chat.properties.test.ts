@@ -58,8 +58,8 @@ const plan = fc.record({
 });
 type Plan = typeof plan extends fc.Arbitrary<infer Value> ? Value : never;
 
-const look = defineTool({ name: 'look', description: '', input: { type: 'object' }, effect: 'pure', run: () => 'seen' });
-const pay = defineTool({ name: 'pay', description: '', input: { type: 'object' }, needsApproval: true, run: () => 'paid' });
+const look = defineTool({ name: 'look', description: 'A tool.', input: { type: 'object' }, effect: 'pure', run: () => 'seen' });
+const pay = defineTool({ name: 'pay', description: 'A tool.', input: { type: 'object' }, needsApproval: true, run: () => 'paid' });
 
 /** Answer for a model to give. */
 interface Told extends ScriptedAnswer {

@@ -38,7 +38,7 @@ export interface ConversationOptions<State extends TurnState, Context = unknown,
   readonly version?: string;
   /** Selector of the next turn, or a function that names a participant. @default roundRobin() */
   readonly selector?: Selector | SelectFunction<Context, State>;
-  /** @default 16 steps and 500,000 tokens, and no limit of time */
+  /** Budgets of one execution, and what happens when one is used up. @default 16 steps and 500,000 tokens, and no limit of time */
   readonly limits?: Limits;
   /** Handling of failed turns. @default ErrorPolicy.stopOnAnyError() */
   readonly errors?: ErrorPolicy;

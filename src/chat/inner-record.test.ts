@@ -25,7 +25,7 @@ describe('a turn that waited, closed', () => {
 
   test('of a model has every call with a result behind it, in its place', async () => {
     const [clock, ids] = [createFakeClock(), createCountingIds()];
-    const pay = defineTool({ name: 'pay', description: '', input: { type: 'object' }, needsApproval: true, run: () => 'paid' });
+    const pay = defineTool({ name: 'pay', description: 'A tool.', input: { type: 'object' }, needsApproval: true, run: () => 'paid' });
     const model = scriptedModel([{ text: 'May I?', toolCalls: [{ name: 'pay', id: 'p1' }] }]);
     const chat = createChat({ participants: [llmParticipant({ name: 'z', model, tools: [pay] })], ports: { clock, ids } });
     const { pendingStep } = await chat.run(ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids }));

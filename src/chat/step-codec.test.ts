@@ -129,7 +129,7 @@ describe('a damaged turn', () => {
 
 describe('a whole chat, stored', () => {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
-  const ask = defineTool({ name: 'ask', description: '', input: { type: 'object' }, needsApproval: true, run: () => 'ok' });
+  const ask = defineTool({ name: 'ask', description: 'A tool.', input: { type: 'object' }, needsApproval: true, run: () => 'ok' });
   const model = () =>
     scriptedModel([{ text: 'May I?', toolCalls: [{ name: 'ask', id: 'c' }], usage: { input: 1, output: 1 } }, { text: 'Done.' }]);
   const open = () =>

@@ -182,7 +182,7 @@ describe('a turn that is tried again', () => {
   });
 });
 
-const hang = defineTool({ name: 'hang', description: '', input: { type: 'object' }, effect: 'pure', run: () => never<string>() });
+const hang = defineTool({ name: 'hang', description: 'A tool.', input: { type: 'object' }, effect: 'pure', run: () => never<string>() });
 async function* slowly(): AsyncGenerator<string> {
   yield 'Half a ';
   yield 'sentence';
@@ -298,7 +298,7 @@ describe('whose turn it is after one that came to no end', () => {
   });
 
   test('stopped before it had read what its call gave: its own', async () => {
-    const look = defineTool({ name: 'look', description: '', input: { type: 'object' }, run: () => 'seen' });
+    const look = defineTool({ name: 'look', description: 'A tool.', input: { type: 'object' }, run: () => 'seen' });
     const model = scriptedModel([
       { text: 'I look.', toolCalls: [{ name: 'look' }], usage },
       { text: 'Seen.', usage },
@@ -392,7 +392,7 @@ describe('a request to stop', () => {
     let finish: (words: string) => void = () => undefined;
     const wait = defineTool({
       name: 'wait',
-      description: '',
+      description: 'A tool.',
       input: { type: 'object' },
       run: () => new Promise<string>((resolve) => (finish = resolve)),
     });

@@ -328,7 +328,7 @@ describe('a turn without an end', () => {
   });
 
   test('that was cut off in a tool: the words before its call are read once', async () => {
-    const hang = defineTool({ name: 'hang', description: '', input: { type: 'object' }, run: () => new Promise(() => undefined) });
+    const hang = defineTool({ name: 'hang', description: 'A tool.', input: { type: 'object' }, run: () => new Promise(() => undefined) });
     const model = scriptedModel([
       { text: 'I look.', toolCalls: [{ name: 'hang' }] },
       (request) => {
@@ -372,7 +372,7 @@ describe('a turn without an end', () => {
     const sent: string[] = [];
     const send = defineTool({
       name: 'send',
-      description: '',
+      description: 'A tool.',
       input: { type: 'object' },
       run: () => `sent ${sent.push('x')}`,
     });
@@ -435,7 +435,7 @@ describe('a turn that did not come to its end comes to the same one again', () =
       start: ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids }),
     };
   };
-  const slow = defineTool({ name: 'slow', description: '', input: { type: 'object' }, effect: 'pure', run: () => 'done' });
+  const slow = defineTool({ name: 'slow', description: 'A tool.', input: { type: 'object' }, effect: 'pure', run: () => 'done' });
 
   test('where it was tried again and failed for good', async () => {
     const { chat, start, ids } = room(failing(2), { errors: ErrorPolicy.retryAll(2).withBackoff({ baseMs: 0 }) });

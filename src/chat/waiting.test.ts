@@ -253,7 +253,7 @@ describe('approvals inside a turn', () => {
     const { clock, ids } = open(calls());
     const hanging = defineTool({
       name: 'pay',
-      description: '',
+      description: 'A tool.',
       input: { type: 'object' },
       needsApproval: true,
       run: () => new Promise(() => undefined),
@@ -303,7 +303,7 @@ describe('a limit that may be raised', () => {
   });
 
   test('that is reached inside a turn before a word gives the turn to the same one again', async () => {
-    const free = defineTool({ name: 'look', description: '', input: { type: 'object' }, run: () => 'seen' });
+    const free = defineTool({ name: 'look', description: 'A tool.', input: { type: 'object' }, run: () => 'seen' });
     const model = scriptedModel([calls({ name: 'look' }), { text: 'After all.', usage }]);
     const m = llmParticipant({ name: 'm', model, tools: [free] });
     const { chat, start } = setUp({ participants: [m, says('b', 'y')], limits: { tokens: 4, onLimit: 'pause' } });

@@ -938,7 +938,7 @@ describe.each(names)('the end of a run in %s', (name) => {
     },
     waiting: {
       script: [calls({ name: 'gated' })],
-      tools: [defineTool({ name: 'gated', description: '', input: anything, needsApproval: true, run: () => 'ran' })],
+      tools: [defineTool({ name: 'gated', description: 'A tool.', input: anything, needsApproval: true, run: () => 'ran' })],
       hooks: [looseHook({ name: 'looks', changes: ['votes'] }, { before_tool: () => undefined })],
     },
   };

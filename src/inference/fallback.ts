@@ -3,6 +3,7 @@ import { ErrorType } from '../errors/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
+import { checkModel } from './check-model.ts';
 import type { RowMember } from './cool-down.ts';
 import { sortByCoolDown, toRow } from './cool-down.ts';
 import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelResponse, ModelRoute } from './model.ts';
@@ -91,7 +92,10 @@ function addRoute(outcome: ModelOutcome, route: ModelRoute, { coolingDown }: Mod
  * all attempts reported.
  */
 export function withFallback(model: Model, others: Model | readonly Model[]): Model {
-  const row = toRow([model, ...[others].flat()]);
+  checkModel('withFallback()', model);
+  const rest = [others].flat();
+  for (const [index, other] of rest.entries()) checkModel('withFallback()', other, `others[${index}]`);
+  const row = toRow([model, ...rest]);
   return modelLike(model, (request, onDelta) => askRow(row, request, onDelta));
 }
 

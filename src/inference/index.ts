@@ -1,6 +1,7 @@
 export type { OfferedTool, ProviderTool, ReportedUsage } from '../messages/index.ts';
 export { toUsage } from '../messages/index.ts';
 export { findPendingToolCalls } from './answer-calls.ts';
+export { checkModel } from './check-model.ts';
 export type { ConversationRequest, OpenRequest } from './conversation.ts';
 export { askAbout, Conversation, readConversations } from './conversation.ts';
 export type { CoolDowns, RowMember } from './cool-down.ts';

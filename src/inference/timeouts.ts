@@ -10,6 +10,7 @@ import { describeValue, findKeyProblem, InvalidArgumentError, systemClock } from
 import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
+import { checkModel } from './check-model.ts';
 import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelTimeouts } from './model.ts';
 import { PartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
@@ -21,6 +22,7 @@ import { emitActivity, emitDelta, emitNotice } from './emit-notice.ts';
  * comes all at once, so for it `firstByteMs` is the time until the answer, and `silenceMs` is not watched.
  */
 export function withTimeouts(model: Model, timeouts: ModelTimeouts = {}, clock: Clock = systemClock): Model {
+  checkModel('withTimeouts()', model);
   const wrong = findProblem(timeouts);
   if (wrong !== undefined) throw wrong;
   return modelLike(model, async ({ timeouts: own, ...request }, onDelta) => {

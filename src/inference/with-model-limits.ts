@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import { ask, modelLike, modelName } from './ask.ts';
+import { checkModel } from './check-model.ts';
 import type { Model } from './model.ts';
 import type { ModelLimitOptions, ModelLimits } from './model-limits.ts';
 import { createModelLimits } from './model-limits.ts';
@@ -19,6 +20,7 @@ function toModelLimits(limits: ModelLimits | ModelLimitOptions, key: string | un
  * made by `createModelLimits` to share them between models and runs: those with the same key share a queue.
  */
 export function withModelLimits(model: Model, limits: ModelLimits | ModelLimitOptions, key?: string): Model {
+  checkModel('withModelLimits()', model);
   const name = modelName(model);
   const gate = toModelLimits(limits, key).gate(key ?? name);
   return modelLike(model, async (request, onDelta) => {

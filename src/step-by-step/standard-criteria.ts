@@ -20,26 +20,28 @@ import { checkKeys, describeValue, InvalidArgumentError } from '../lib/index.ts'
 
 /** Limits of one execution. `Infinity` removes a limit. Defaults depend on the orchestrator. */
 export interface Limits {
+  /** Steps that one input may take: each is one request to the model, with the calls that it asks for. @default 20 (`ToolUse` 3, chats 16) */
   readonly steps?: number;
+  /** Tokens that the requests and answers of one input may use together. @default 500,000 (`AgentBuilder` 32,768, `ToolUse` 8,192) */
   readonly tokens?: number;
-  /** Time on the wall clock; starts fresh with each input and each resume. */
+  /** Milliseconds on the wall clock; starts fresh with each input and each resume. @default 300,000 (`ToolUse` 30,000, chats no limit) */
   readonly wallMs?: number;
-  /** Time spent in steps; continues after a pause. */
+  /** Milliseconds spent in steps; continues after a pause. @default no limit */
   readonly activeMs?: number;
-  /** Maximum cost, as far as prices are known. */
+  /** Maximum cost in US dollars, as far as prices are known; needs `price`. @default no limit */
   readonly costUsd?: number;
   /**
    * Action when a limit is reached with work left: the run ends, or takes one more step to sum up, in which calls are refused,
    * or waits until somebody grants more. @default 'stop'
    */
   readonly onLimit?: AtLimit;
-  /** Time limit of the step that sums up. @default 30_000 */
+  /** Milliseconds that the step that sums up may take. @default 30,000 */
   readonly finalizeMs?: number;
 }
 
 /** Options of the standard criteria. */
 export interface StandardCriteriaOptions {
-  /** @default 20 steps, 32,768 tokens, and 300 seconds on the wall clock unless `activeMs` is given */
+  /** Budgets of one execution. @default 20 steps, 32,768 tokens, and 300 seconds on the wall clock unless `activeMs` is given */
   readonly limits?: Limits;
   /** @default ErrorPolicy.stopOnAnyError() */
   readonly policy?: ErrorPolicy;

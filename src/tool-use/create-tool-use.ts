@@ -1,5 +1,5 @@
 import { ContinuationCriteria } from '../continuation/index.ts';
-import { checkSettings } from '../inference/index.ts';
+import { checkModel, checkSettings } from '../inference/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
 import { omitUndefined, stableStringify, toCanonical } from '../lib/index.ts';
@@ -8,7 +8,7 @@ import { createOrchestrator } from '../step-by-step/index.ts';
 import type { Tools, ToolSet } from '../tools/index.ts';
 import { findArgsProblem, unknownToolText } from '../tools/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits } from './options.ts';
-import { checkCostLimit, checkModel, checkOptions, checkOwnCriteria, toolUseOptionNames, withDefaultLimits } from './options.ts';
+import { checkCostLimit, checkOptions, checkOwnCriteria, toolUseOptionNames, withDefaultLimits } from './options.ts';
 import { readOutput } from './output.ts';
 import type { Rules } from './process.ts';
 import { createToolUseProcess, toCriteria } from './process.ts';

@@ -7,7 +7,7 @@ export type { ReActOptions } from './drivers/re-act.ts';
 export { reActDriver } from './drivers/re-act.ts';
 export { toolCallingDriver } from './drivers/tool-calling.ts';
 export type { AnyToolUseOptions, Instructions, ParsedOutput, ToolUseLimits, ToolUseOptions } from './options.ts';
-export { checkModel, checkOptions, checkOwnCriteria, optionRule, toolUseOptionNames, withDefaultLimits } from './options.ts';
+export { checkOptions, checkOwnCriteria, optionRule, toolUseOptionNames, withDefaultLimits } from './options.ts';
 export { findJson } from './output.ts';
 export type { Rules } from './process.ts';
 export { createToolUseProcess } from './process.ts';

@@ -26,18 +26,23 @@ export interface ToolUseOptions<
   Output extends ToolInput = ToolInput,
   Capabilities extends readonly Capability<Tools, State>[] = readonly Capability<Tools, State>[],
 > {
+  /** Model to ask, such as `aiSdk(openai('gpt-5'))`. */
   readonly model: Model;
   /** Models to ask in turn if the model is busy, slow or broken. */
   readonly fallback?: readonly Model[];
+  /** Settings of each request, such as `{ temperature: 0 }`. */
   readonly settings?: ModelSettings;
   /** Time limits of a model call. */
   readonly timeouts?: ModelTimeouts;
   /** Type of the context that the host passes with each run: `defineContext<{ db: Db }>()`. Never stored. */
   readonly context?: ContextType<Context>;
+  /** Tools that the model may call: a list, or a record keyed by their names. */
   readonly tools?: Given;
+  /** System text for the model, or a function that writes it for each step. */
   readonly instructions?: Instructions<Context & ContextNeeded<Given>, State>;
   /** The form of the final answer; one that does not fit is a validation failure, which the policy may retry. */
   readonly output?: Output;
+  /** Budgets of one execution (steps, tokens, time, cost), and what happens when one is used up. `Infinity` removes a limit. */
   readonly limits?: ToolUseLimits;
   /** Handling of failures. */
   readonly errors?: ErrorPolicy;
@@ -108,14 +113,12 @@ const portNames = ['clock', 'ids', 'random', 'onProblem'];
 type OptionRule = readonly [isValid: (value: unknown) => boolean, wanted: string];
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
-const isModel = (value: unknown): boolean => hasMethod('generate')(value) && hasMethod('stream')(value);
 
 /** Forms that many options share. */
-export const optionRule: Readonly<Record<'count' | 'text' | 'callback' | 'model', OptionRule>> = {
+export const optionRule: Readonly<Record<'count' | 'text' | 'callback', OptionRule>> = {
   count: [isCount, 'a whole number of 1 or more'],
   text: [isText, 'a string'],
   callback: [isFunction, 'a function'],
-  model: [isModel, 'a model, such as aiSdk(openai("gpt-5"))'],
 };
 
 /** Form of each option of an orchestrator that is checked here. */
@@ -146,20 +149,6 @@ const optionRules: Readonly<Record<string, OptionRule>> = {
   ports: [isRecord, `an object with any of ${portNames.join(', ')}`],
   events: [hasMethod('emit'), 'an event bus: createEventBus()'],
 };
-
-const modelAdvice = 'Pass aiSdk(openai("gpt-5")), for example, with aiSdk from "stepline/ai-sdk" and openai from "@ai-sdk/openai".';
-
-function describeModelProblem(model: unknown, option: string): string {
-  if (model === undefined && option === 'model') return ` needs a model. ${modelAdvice}`;
-  if (isRecord(model) && isFunction(model['doGenerate']))
-    return `: ${option} is a model of the AI SDK. Wrap it with aiSdk() from "stepline/ai-sdk".`;
-  return `: ${option} must be a model object, not ${describeValue(model)}. ${modelAdvice}`;
-}
-
-/** Throws if a value is not a model. */
-export function checkModel(maker: string, model: unknown, option = 'model'): void {
-  if (!isModel(model)) throw new InvalidArgumentError(`${maker}${describeModelProblem(model, option)}`);
-}
 
 /** Throws if `maker` does not know an option, cannot use its value, or lacks one that it needs. */
 export function checkOptions(

@@ -11,7 +11,7 @@ import { ToolUse, ToolUseState } from './index.ts';
 
 const input = z.object({ n: z.number().optional() });
 const tool = (name: string, run: (args: { n?: number | undefined }, ctx: ToolContext) => unknown) =>
-  defineTool({ name, description: '', input, run });
+  defineTool({ name, description: 'A tool.', input, run });
 const forever = (): Promise<never> => new Promise(() => undefined);
 
 type Options = Partial<Pick<ToolUseOptions<ToolUseState>, 'toolConcurrency' | 'onUnknown'>>;
@@ -124,12 +124,12 @@ describe('calls that need somebody', () => {
   const ran: string[] = [];
   const gated = defineTool({
     name: 'gated',
-    description: '',
+    description: 'A tool.',
     input,
     needsApproval: true,
     run: (_args, { idempotencyKey }) => ran.push(idempotencyKey),
   });
-  const client = defineClientTool({ name: 'client', description: '', input });
+  const client = defineClientTool({ name: 'client', description: 'A tool.', input });
   const calls = [
     { id: 'client', name: 'client', args: { n: 2 } },
     { id: 'free', name: 'free', args: {} },

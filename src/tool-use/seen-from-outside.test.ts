@@ -14,7 +14,7 @@ function setUp(calls: number, onTool: () => void = () => undefined) {
   // Without a promise, and without an effect: the call that is the easiest to shorten.
   const look = defineTool({
     name: 'look',
-    description: '',
+    description: 'A tool.',
     input: { type: 'object', properties: { n: { type: 'number' }, tags: { type: 'array' } } } as const,
     effect: 'pure',
     run: ({ n }) => {

@@ -55,7 +55,11 @@ describe('defineTool', () => {
     [{ name: 'x'.repeat(65) }, 'its name must have'],
     [{ name: '' }, 'its name must have'],
     [{ name: 7 }, 'its name must be a string, not 7.'],
-    [{ description: undefined }, 'description must be a string, not undefined.'],
+    [
+      { description: undefined },
+      'description must be a non-empty string, not undefined. Say what the tool does, and when to use it: that is all the model knows of it.',
+    ],
+    [{ description: ' ' }, 'description must be a non-empty string, not " ".'],
     [{ run: 'no' }, 'run must be a function, not "no".'],
     [{ validate: 'no' }, 'validate must be a function, not "no".'],
     [{ reconcile: 1 }, 'reconcile must be a function, not 1.'],
@@ -92,7 +96,10 @@ describe('defineClientTool', () => {
     [{ needsApproval: true }, `Unknown option "needsApproval" in defineClientTool(). ${runsElsewhere}`],
     [{ timeoutMs: 5 }, `Unknown option "timeoutMs" in defineClientTool(). ${runsElsewhere}`],
     [{ run: () => 1 }, `Unknown option "run" in defineClientTool(). ${runsElsewhere}`],
-    [{ description: undefined }, 'description must be a string, not undefined.'],
+    [
+      { description: undefined },
+      'description must be a non-empty string, not undefined. Say what the tool does, and when to use it: that is all the model knows of it.',
+    ],
   ])('refuses %j', (wrong, problem) => {
     expect(() => defineClientTool({ ...named, ...wrong })).toThrow(new InvalidToolError('weather', problem));
   });

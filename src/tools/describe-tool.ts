@@ -25,8 +25,8 @@ export interface ToolMaker {
   readonly maker: string;
   readonly options?: readonly string[];
   readonly hints?: Readonly<Record<string, string>>;
-  /** Passes over keywords of a JSON Schema that nobody knows: it was written for another library. @default false */
-  readonly ignoresUnknown?: boolean;
+  /** The tool was written for another library: its JSON Schema may have keywords that nobody knows, and it may lack a description. @default false */
+  readonly isForeign?: boolean;
 }
 
 const described = [
@@ -63,7 +63,11 @@ interface Rule {
 }
 
 const rules: Readonly<Record<string, Rule>> = {
-  description: { isRight: (given) => typeof given === 'string', wanted: 'a string' },
+  description: {
+    isRight: (given) => typeof given === 'string' && given.trim() !== '',
+    wanted: 'a non-empty string',
+    advice: 'Say what the tool does, and when to use it: that is all the model knows of it.',
+  },
   run: { isRight: isFunction, wanted: 'a function', advice: 'For a tool that runs outside, such as in a browser, use defineClientTool().' },
   reconcile: { isRight: isFunction, wanted: 'a function' },
   toModelOutput: { isRight: isFunction, wanted: 'a function' },
@@ -82,8 +86,8 @@ const rules: Readonly<Record<string, Rule>> = {
   needsApproval: { isRight: (given) => typeof given === 'boolean' || isFunction(given), wanted: 'true, false or a function' },
 };
 
-function findOptionProblem(options: object, known: readonly string[]): string | undefined {
-  for (const key of known) {
+function findOptionProblem(options: object, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
     const rule = rules[key];
     const given: unknown = Reflect.get(options, key);
     if (rule === undefined || (given === undefined && !mandatory.has(key))) continue;
@@ -96,16 +100,19 @@ function findOptionProblem(options: object, known: readonly string[]): string | 
 /** Checks all options of a new tool, and reads those that describe it. */
 export function describeTool(
   given: ToolDescription,
-  { maker, options = [], hints = {}, ignoresUnknown = false }: ToolMaker,
+  { maker, options = [], hints = {}, isForeign = false }: ToolMaker,
 ): DescribedTool<never> {
   const { name, description, input, inputJsonSchema, validate, output, providerOptions, toModelOutput, maxResultChars } = given;
   const known = [...described, ...options];
-  const problem = findToolNameProblem(name) ?? findKeyProblem(maker, given, { known, hints }) ?? findOptionProblem(given, known);
+  const problem =
+    findToolNameProblem(name) ??
+    findKeyProblem(maker, given, { known, hints }) ??
+    findOptionProblem(given, isForeign ? known.filter((key) => key !== 'description') : known);
   if (problem !== undefined) throw new InvalidToolError(name, problem);
   return {
     name,
     description,
-    input: toInputSchema(name, { input, inputJsonSchema, validate, ignoresUnknown }),
+    input: toInputSchema(name, { input, inputJsonSchema, validate, ignoresUnknown: isForeign }),
     ...omitUndefined({
       output: output === undefined ? undefined : toOutputSchema(name, output),
       providerOptions,

@@ -11,7 +11,7 @@ import { defineContext } from './tool-context.ts';
 import { ToolSet } from './tool-set.ts';
 
 const input = z.object({ city: z.string(), days: z.coerce.number().default(1) });
-const shared = { description: '', input, run: () => 'ran' };
+const shared = { description: 'A tool.', input, run: () => 'ran' };
 const set = ToolSet.from([
   defineTool({ ...shared, name: 'weather' }),
   defineTool({ ...shared, name: 'gated', needsApproval: true }),
@@ -21,7 +21,7 @@ const set = ToolSet.from([
     context: defineContext<{ limit: number }>(),
     needsApproval: ({ days }, { context, toolCallId, state }) => toolCallId === 'c' && state === 'S' && days > context.limit,
   }),
-  defineClientTool({ name: 'ask', description: '', input }),
+  defineClientTool({ name: 'ask', description: 'A tool.', input }),
   defineTool({
     ...shared,
     name: 'broken-check',

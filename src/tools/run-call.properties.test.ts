@@ -150,31 +150,31 @@ function toolsFor(behaviours: readonly Behaviour[], clock: ReturnType<typeof cre
   const run = (_args: unknown, ctx: ToolContext): unknown =>
     behave(behaviours[Number(ctx.idempotencyKey) % behaviours.length] ?? { does: 'hang' }, ctx);
   const input = { type: 'object', properties: { n: { type: 'integer' } } } as const;
-  const shared = { description: '', input, run };
+  const shared = { description: 'A tool.', input, run };
   return ToolSet.from({
-    plain: defineTool({ ...shared, name: 'a' }),
-    timed: defineTool({ ...shared, name: 'a', timeoutMs: 100 }),
-    pure: defineTool({ ...shared, name: 'a', effect: EffectClass.Pure }),
-    idempotent: defineTool({ ...shared, name: 'a', effect: EffectClass.Idempotent, timeoutMs: 30 }),
-    shown: defineTool({ ...shared, name: 'a', toModelOutput: (result) => result as string }),
-    checked: defineTool({ ...shared, name: 'a', output: { type: ['string', 'null'] }, run: run as () => string }),
+    plain: defineTool({ ...shared, name: 'plain' }),
+    timed: defineTool({ ...shared, name: 'timed', timeoutMs: 100 }),
+    pure: defineTool({ ...shared, name: 'pure', effect: EffectClass.Pure }),
+    idempotent: defineTool({ ...shared, name: 'idempotent', effect: EffectClass.Idempotent, timeoutMs: 30 }),
+    shown: defineTool({ ...shared, name: 'shown', toModelOutput: (result) => result as string }),
+    checked: defineTool({ ...shared, name: 'checked', output: { type: ['string', 'null'] }, run: run as () => string }),
     brittle: defineTool({
       ...shared,
-      name: 'a',
+      name: 'brittle',
       toModelOutput: () => {
         throw new Error('no words');
       },
     }),
-    constructor: defineTool({ ...shared, name: 'a' }),
+    constructor: defineTool({ ...shared, name: 'constructor' }),
     gated: defineTool({
       ...shared,
-      name: 'a',
+      name: 'gated',
       needsApproval: ({ n = 0 }) => {
         if (n < 0) throw new Error('no rules');
         return n > 3;
       },
     }),
-    client: defineClientTool({ name: 'a', description: '', input }),
+    client: defineClientTool({ name: 'client', description: 'A tool.', input }),
   });
 }
 

@@ -62,7 +62,7 @@ const tool = (
   name: string,
   run: (args: { n?: number | undefined }, ctx: ToolContext) => unknown,
   more: { timeoutMs?: number; effect?: 'pure' | 'idempotent' | 'once' } = {},
-) => defineTool({ name, description: '', input, run, ...more });
+) => defineTool({ name, description: 'A tool.', input, run, ...more });
 const createCall = (name: string, args: Json = {}, id = `id-${name}`): ToolCall => ({ id, name, args });
 
 interface Overrides extends Partial<Omit<RunCallOptions, 'effects'>> {
@@ -159,14 +159,14 @@ describe('runCall', () => {
     const { value, output } = await runOne(tool('t', () => long));
     expect(value).toBe(long);
     expect(toolResultText(output)).toMatch(/^x{50000}\n\n\[This result was cut: these are the first 50000 of 60000 characters\./);
-    const short = await runOne(defineTool({ name: 't', description: '', input, maxResultChars: 3, run: () => ({ a: 1 }) }));
+    const short = await runOne(defineTool({ name: 't', description: 'A tool.', input, maxResultChars: 3, run: () => ({ a: 1 }) }));
     expect(short).toMatchObject({ value: { a: 1 }, output: { type: 'text', value: expect.stringMatching(/^\{"a\n\n\[/) as string } });
-    const whole = await runOne(defineTool({ name: 't', description: '', input, maxResultChars: Infinity, run: () => long }));
+    const whole = await runOne(defineTool({ name: 't', description: 'A tool.', input, maxResultChars: Infinity, run: () => long }));
     expect(whole.output).toStrictEqual({ type: 'text', value: long });
   });
 
   it('cuts what toModelOutput gives', async () => {
-    const shown = defineTool({ name: 't', description: '', input, maxResultChars: 3, run: () => 1, toModelOutput: () => 'abcdef' });
+    const shown = defineTool({ name: 't', description: 'A tool.', input, maxResultChars: 3, run: () => 1, toModelOutput: () => 'abcdef' });
     expect(toolResultText((await runOne(shown)).output)).toMatch(/^abc\n\n\[/);
   });
 
@@ -274,7 +274,7 @@ describe('runCall', () => {
   it('shows the result itself where toModelOutput throws: what was done must not be tried again', async () => {
     const given = defineTool({
       name: 't',
-      description: '',
+      description: 'A tool.',
       input,
       run: () => 1,
       toModelOutput: () => {
@@ -343,7 +343,7 @@ describe('runCall', () => {
 
   it('does not wait for a check that hangs', async () => {
     const controller = new AbortController();
-    const given = defineTool({ name: 't', description: '', input: z.object({ n: z.number().refine(never) }), run: () => 1 });
+    const given = defineTool({ name: 't', description: 'A tool.', input: z.object({ n: z.number().refine(never) }), run: () => 1 });
     const { pending } = start([given], [createCall('t', { n: 1 })], { signal: controller.signal });
     controller.abort();
     expect(await pending).toMatchObject([{ status: 'cancelled' }]);
@@ -459,7 +459,7 @@ describe('a call whose end nobody saw', () => {
   const settle = async (reconcile?: (key: string) => unknown) => {
     const given = defineTool({
       name: 't',
-      description: '',
+      description: 'A tool.',
       input,
       run: () => 'run again',
       timeoutMs: 50,
@@ -516,7 +516,7 @@ describe('a journaled call', () => {
     let ran = 0;
     const given = defineTool({
       name: 't',
-      description: '',
+      description: 'A tool.',
       input,
       run: () => (ran += 1),
       toModelOutput: (count) => [{ type: 'text', text: `${count}` }],

@@ -66,7 +66,7 @@ describe('executions', () => {
 describe('answeredExecution', () => {
   const ask = defineClientTool({
     name: 'pay',
-    description: '',
+    description: 'A tool.',
     input: {},
     output: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
     toModelOutput: ({ ok }) => (ok ? 'paid' : 'refused'),

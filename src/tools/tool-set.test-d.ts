@@ -8,7 +8,7 @@ import type { Tool } from './tool.ts';
 import { defineContext } from './tool-context.ts';
 import { ToolSet } from './tool-set.ts';
 
-const options = { description: '', input: z.object({ city: z.string() }) };
+const options = { description: 'A tool.', input: z.object({ city: z.string() }) };
 const plain = defineTool({ ...options, name: 'plain', run: () => 1 });
 const withDb = defineTool({
   ...options,

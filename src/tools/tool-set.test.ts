@@ -19,12 +19,10 @@ describe('ToolSet', () => {
     expect(set.get('pay')).toBe(pay);
   });
 
-  it('takes the key of a record for the name that the model sees', () => {
-    const set = ToolSet.from({ weather, forecast: weather });
-    expect(set.names).toEqual(['weather', 'forecast']);
+  it('keeps the order of a record', () => {
+    const set = ToolSet.from({ pay, weather });
+    expect(set.names).toEqual(['pay', 'weather']);
     expect(set.get('weather')).toBe(weather);
-    expect(set.get('forecast')).toMatchObject({ name: 'forecast', description: 'Tells the weather.' });
-    expect(set.schemas().map(({ name }) => name)).toEqual(['weather', 'forecast']);
   });
 
   it('tells the model of each tool, and passes provider tools on as they are', () => {
@@ -41,17 +39,18 @@ describe('ToolSet', () => {
   });
 
   it('may hold a tool named constructor', () => {
-    expect(ToolSet.from({ constructor: weather }).get('constructor')).toMatchObject({ name: 'constructor' });
+    const tool = defineTool({ name: 'constructor', description: 'Builds.', input, run: () => 1 });
+    expect(ToolSet.from({ constructor: tool }).get('constructor')).toBe(tool);
   });
 
   it('has a fingerprint of plain data that does not depend on the order', () => {
-    const byArguments = defineTool({ name: 'gated', description: '', input, run: () => 1, needsApproval: () => true });
+    const byArguments = defineTool({ name: 'gated', description: 'A tool.', input, run: () => 1, needsApproval: () => true });
     const set = ToolSet.from([weather, search, pay, ask, byArguments]);
     expect(JSON.parse(JSON.stringify(set.fingerprint()))).toEqual(set.fingerprint());
     expect(ToolSet.from([ask, pay, byArguments, weather, search]).fingerprint()).toEqual(set.fingerprint());
     expect(set.fingerprint()).toEqual([
       { type: 'client', name: 'ask', description: 'Asks.', inputSchema },
-      { type: 'function', name: 'gated', description: '', inputSchema, effect: 'once', needsApproval: 'by-arguments' },
+      { type: 'function', name: 'gated', description: 'A tool.', inputSchema, effect: 'once', needsApproval: 'by-arguments' },
       { type: 'function', name: 'pay', description: 'Pays.', inputSchema, effect: 'once', needsApproval: true },
       { type: 'provider', id: 'openai.web_search', name: 'search', args: {} },
       { type: 'function', name: 'weather', description: 'Tells the weather.', inputSchema, effect: 'pure', needsApproval: false },
@@ -64,7 +63,7 @@ describe('ToolSet', () => {
 
   it.each<[unknown, string]>([
     [[weather, weather], 'Tool "weather": two tools have this name.'],
-    [{ 'two words': weather }, 'Tool "two words": its name must have'],
+    [{ forecast: weather }, 'Tool "weather": it stands under the key "forecast". Use its name as the key, or rename the tool.'],
     [
       [weather, { name: 'x' }],
       'Tool "x": tools[1] is an object, not a tool. Create it with defineTool(), or convert AI SDK tools with aiSdkTools().',

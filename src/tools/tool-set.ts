@@ -5,7 +5,7 @@ import { InvalidToolError } from './invalid-tool-error.ts';
 import type { FunctionTool, Tool } from './tool.ts';
 import { findToolNameProblem } from './tool-name.ts';
 
-/** Tools as a list, or as a record keyed by the names that the model sees. */
+/** Tools as a list, or as a record keyed by their names. */
 export type Tools = readonly Tool[] | Readonly<Record<string, Tool>>;
 
 type Each<Given extends Tools> = Given extends readonly Tool[] ? Given[number] : Given[keyof Given];
@@ -51,7 +51,9 @@ function listTools(given: Tools): readonly Tool[] {
     : Object.entries(given);
   return entries.map(([key, tool], index) => {
     if (!isTool(tool)) throw toToolError(tool, key, index);
-    return key === undefined || key === tool.name ? tool : Object.freeze({ ...tool, name: key });
+    if (key !== undefined && key !== tool.name)
+      throw new InvalidToolError(tool.name, `it stands under the key ${describeValue(key)}. Use its name as the key, or rename the tool.`);
+    return tool;
   });
 }
 

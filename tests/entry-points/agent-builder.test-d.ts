@@ -20,22 +20,27 @@ declare const model: Model;
 declare const signal: AbortSignal;
 
 const input = z.object({ name: z.string() });
-const add = defineTool({ name: 'add', description: '', input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b });
+const add = defineTool({
+  name: 'add',
+  description: 'A tool.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => a + b,
+});
 const whoAmI = defineTool({
   name: 'who_am_i',
-  description: '',
+  description: 'A tool.',
   input,
   context: defineContext<{ readonly user: number }>(),
   run: (_args, { context }) => ({ id: context.user }),
 });
 const tenant = defineTool({
   name: 'tenant',
-  description: '',
+  description: 'A tool.',
   input,
   context: defineContext<{ readonly tenant: string }>(),
   run: (_args, { context }) => context.tenant,
 });
-const clipboard = defineClientTool({ name: 'clipboard', description: '', input });
+const clipboard = defineClientTool({ name: 'clipboard', description: 'A tool.', input });
 const search = providerTool({ id: 'openai.web_search', name: 'search' });
 const state = AgentState.empty();
 
@@ -109,7 +114,7 @@ test('one tool, a list and a record can be mixed, and none of their needs is los
 });
 
 test('of two tools with one name the later decides the type', () => {
-  const text = defineTool({ name: 'add', description: '', input, run: ({ name }) => name });
+  const text = defineTool({ name: 'add', description: 'A tool.', input, run: ({ name }) => name });
   const agent = AgentBuilder.base().withModel(model).withTools({ add }).withTools({ add: text }).build();
   agent.onEvent('ToolCallCompleted', (event) => {
     if (event.success) expectTypeOf(event.result).toEqualTypeOf<string>();

@@ -292,8 +292,8 @@ describe('tools', () => {
   test.each<[string, (builder: AgentBuilder) => unknown, readonly string[]]>([
     ['one', (builder) => builder.withTools(add), ['add']],
     ['a list', (builder) => builder.withTools([add, clipboard, search]), ['add', 'clipboard', 'search']],
-    ['a record', (builder) => builder.withTools({ plus: add, look: search }), ['plus', 'look']],
-    ['a mix', (builder) => builder.withTools(add).withTools([shout]).withTools({ paste: clipboard }), ['add', 'shout', 'paste']],
+    ['a record', (builder) => builder.withTools({ add, search }), ['add', 'search']],
+    ['a mix', (builder) => builder.withTools(add).withTools([shout]).withTools({ clipboard }), ['add', 'shout', 'clipboard']],
     ['none', (builder) => builder, []],
   ])('given as %s', async (_what, give, names) => {
     const model = scriptedModel([five]);
@@ -431,7 +431,7 @@ describe('limits', () => {
   function slow(clock: FakeClock) {
     return defineTool({
       name: 'slow',
-      description: '',
+      description: 'A tool.',
       input: z.object({ ms: z.number() }),
       run: ({ ms }): string => {
         clock.skip(ms);
@@ -678,7 +678,7 @@ describe('built and created', () => {
 
   const pairs: readonly (readonly [string, (builder: AgentBuilder) => unknown, Omit<AgentOptions, 'model'>])[] = [
     ['nothing', (builder) => builder, { ...stop, limits: careful }],
-    ['tools', (builder) => builder.withTools(add).withTools({ say: shout }), { ...stop, limits: careful, tools: { add, say: shout } }],
+    ['tools', (builder) => builder.withTools(add).withTools({ shout }), { ...stop, limits: careful, tools: { add, shout } }],
     ['instructions', (builder) => builder.withSystemPrompt(' Be brief. '), { ...stop, limits: careful, instructions: 'Be brief.' }],
     [
       'limits',

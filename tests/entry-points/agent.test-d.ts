@@ -43,34 +43,39 @@ declare const db: Db;
 declare const signal: AbortSignal;
 
 const input = z.object({ name: z.string() });
-const add = defineTool({ name: 'add', description: '', input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b });
+const add = defineTool({
+  name: 'add',
+  description: 'A tool.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => a + b,
+});
 const find = defineTool({
   name: 'find',
-  description: '',
+  description: 'A tool.',
   input,
   context: defineContext<{ readonly db: Db }>(),
   run: async ({ name }, { context }) => ({ found: context.db.find(name), at: new Date() }),
 });
 const whoAmI = defineTool({
   name: 'who_am_i',
-  description: '',
+  description: 'A tool.',
   input,
   context: defineContext<{ readonly user: number }>(),
   run: (_args, { context }) => context.user,
 });
-const clipboard = defineClientTool({ name: 'clipboard', description: '', input });
+const clipboard = defineClientTool({ name: 'clipboard', description: 'A tool.', input });
 const search = providerTool({ id: 'openai.web_search', name: 'search' });
 const state = AgentState.empty();
 
 test('the promised example compiles as it stands', async () => {
   const searchEntities = defineTool({
     name: 'search_entities',
-    description: '',
+    description: 'A tool.',
     input,
     context: defineContext<{ tenant: string; db: Db }>(),
     run: ({ name }, { context }) => ({ hits: [context.db.find(name)] }),
   });
-  const createLead = defineTool({ name: 'create_lead', description: '', input, run: () => ({ leadId: 'l-1' }) });
+  const createLead = defineTool({ name: 'create_lead', description: 'A tool.', input, run: () => ({ leadId: 'l-1' }) });
   const existing = { lookUp: {} as AiSdkToolLike };
   const openai = (_id: string): LanguageModelLike => ({}) as LanguageModelLike;
   const anthropic = openai;
@@ -250,10 +255,10 @@ test('tools declared in place keep their types', () => {
   const agent = createAgent({
     model,
     tools: {
-      length: defineTool({ name: 'length', description: '', input, run: ({ name }) => name.length }),
+      length: defineTool({ name: 'length', description: 'A tool.', input, run: ({ name }) => name.length }),
       tenant: defineTool({
         name: 'tenant',
-        description: '',
+        description: 'A tool.',
         input,
         context: defineContext<{ tenant: string }>(),
         run: (_args, { context }) => context.tenant,

@@ -95,14 +95,14 @@ const asUntyped = <Value>(value: unknown): Value => value as Value;
 
 describe('the promised example', () => {
   const searchEntities = defineTool({
-    name: 'search_entities',
+    name: 'searchEntities',
     description: 'Finds partners.',
     input: z.object({ name: z.string() }),
     context: defineContext<{ tenant: string; db: ReadonlyMap<string, string> }>(),
     run: ({ name }, { context }) => ({ id: context.db.get(name) ?? null, tenant: context.tenant }),
   });
   const createLead = defineTool({
-    name: 'create_lead',
+    name: 'createLead',
     description: 'Creates a lead.',
     input: z.object({ entityId: z.string() }),
     run: ({ entityId }) => ({ leadId: `lead-${entityId}` }),
@@ -437,8 +437,8 @@ describe('who did it', () => {
       { ...base(), settings: {} },
     ];
     expect(new Set(same.map(getFingerprint))).toStrictEqual(new Set([getFingerprint(base())]));
-    const two = { a: add, b: fail };
-    expect(getFingerprint({ ...base(), tools: two })).toBe(getFingerprint({ ...base(), tools: { b: fail, a: add } }));
+    const two = { add, fail };
+    expect(getFingerprint({ ...base(), tools: two })).toBe(getFingerprint({ ...base(), tools: { fail, add } }));
   });
 
   test.each<[string, Partial<AgentOptions>]>([
@@ -467,7 +467,7 @@ describe('who did it', () => {
     ['instructions', { instructions: 'Be long.' }],
     ['instructions that are made', { instructions: () => 'Be brief.' }],
     ['the tools', { tools: { add, fail } }],
-    ['a tool’s name', { tools: { plus: add } }],
+    ['a tool’s name', { tools: [createAddTool({ name: 'plus' })] }],
     ['a tool’s schema', { tools: { add: createAddTool({ input: z.object({ a: z.number() }) }) } }],
     ['a tool’s description', { tools: { add: createAddTool({ description: 'Adds.' }) } }],
     ['a tool’s gate', { tools: { add: createAddTool({ needsApproval: true }) } }],
@@ -591,7 +591,7 @@ describe('what createAgent does unless told otherwise', () => {
   function slow(clock: FakeClock, ms: number) {
     return defineTool({
       name: 'slow',
-      description: '',
+      description: 'A tool.',
       input: z.object({}),
       run: (): string => {
         clock.skip(ms);
@@ -668,7 +668,7 @@ describe('one loop', () => {
     const seen: unknown[] = [];
     const spy = defineTool({
       name: 'spy',
-      description: '',
+      description: 'A tool.',
       input: z.object({ n: z.number() }),
       run: (args) => {
         seen.push(args);
@@ -790,10 +790,10 @@ describe('one loop', () => {
     ['a driver', { driver: { name: 'mine', ask: throwing } }],
     ['a driver, later', { driver: { name: 'mine', ask: async () => throwing() } }],
     ['a model that breaks its promise', { model: { ...scriptedModel([]), generate: throwing, stream: throwing } }],
-    ['a tool', { tools: { add: defineTool({ name: 'add', description: '', input: z.object({}), run: throwing }) } }],
+    ['a tool', { tools: { add: defineTool({ name: 'add', description: 'A tool.', input: z.object({}), run: throwing }) } }],
     [
       'the question whether a call is gated',
-      { tools: { add: defineTool({ name: 'add', description: '', input: z.object({}), run: () => 1, needsApproval: throwing }) } },
+      { tools: { add: defineTool({ name: 'add', description: 'A tool.', input: z.object({}), run: () => 1, needsApproval: throwing }) } },
     ],
   ])('what is thrown by %s ends in a recorded state that says so', async (_what, options) => {
     const agent = createAgent({
@@ -822,7 +822,7 @@ describe('one loop', () => {
     const model = scriptedModel([{ toolCalls: [{ name: 'tenant' }] }, five]);
     const tenant = defineTool({
       name: 'tenant',
-      description: '',
+      description: 'A tool.',
       input: z.object({}),
       context: defineContext<{ tenant: string; secret: string }>(),
       run: (_args, { context }) => context.tenant,
@@ -900,7 +900,7 @@ describe('many turns', () => {
     const { clock, ports } = stage();
     const wait = defineTool({
       name: 'wait',
-      description: '',
+      description: 'A tool.',
       input: z.object({}),
       run: (): string => {
         clock.skip(200_000);
@@ -941,7 +941,7 @@ describe('many turns', () => {
     const { clock, ports } = stage();
     const work = defineTool({
       name: 'work',
-      description: '',
+      description: 'A tool.',
       input: z.object({ ms: z.number(), fails: z.boolean() }),
       run: ({ ms, fails }): string => {
         clock.skip(ms);

@@ -58,12 +58,12 @@ declare const signal: AbortSignal;
 
 const find = defineTool({
   name: 'find',
-  description: '',
+  description: 'A tool.',
   input: { type: 'object' },
   context: defineContext<{ readonly db: Db }>(),
   run: (_, { context }) => context.db.find('x'),
 });
-const clock = defineTool({ name: 'clock', description: '', input: { type: 'object' }, run: () => 'noon' });
+const clock = defineTool({ name: 'clock', description: 'A tool.', input: { type: 'object' }, run: () => 'noon' });
 const state = ChatState.empty();
 const script = scriptedParticipant({ name: 'script', says: ['x'] });
 const person = humanParticipant({ name: 'ann', prompt: 'Your view?' });

@@ -34,7 +34,7 @@ declare const store: SessionStore;
 
 const db = defineTool({
   name: 'db',
-  description: '',
+  description: 'A tool.',
   input: z.object({ key: z.string() }),
   context: defineContext<{ readonly db: string }>(),
   run: (_args, { context }) => context.db,

@@ -42,11 +42,16 @@ declare const model: Model;
 declare const db: Db;
 
 const input = z.object({ name: z.string() });
-const add = defineTool({ name: 'add', description: '', input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b });
-const dig = defineTool({ name: 'dig', description: '', input, run: ({ name }) => ({ found: name, at: new Date() }) });
+const add = defineTool({
+  name: 'add',
+  description: 'A tool.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => a + b,
+});
+const dig = defineTool({ name: 'dig', description: 'A tool.', input, run: ({ name }) => ({ found: name, at: new Date() }) });
 const find = defineTool({
   name: 'find',
-  description: '',
+  description: 'A tool.',
   input,
   context: defineContext<NeedsDb>(),
   run: ({ name }, { context }) => context.db.find(name),

@@ -22,8 +22,8 @@ import type { RunState } from '../../src/step-by-step/index.ts';
 
 declare const model: Model;
 const input = z.object({ name: z.string() });
-const find = defineTool({ name: 'find', description: '', input, context: defineContext<{ db: string }>(), run: ({ name }) => name });
-const who = defineTool({ name: 'who', description: '', input, context: defineContext<{ user: number }>(), run: ({ name }) => name });
+const find = defineTool({ name: 'find', description: 'A tool.', input, context: defineContext<{ db: string }>(), run: ({ name }) => name });
+const who = defineTool({ name: 'who', description: 'A tool.', input, context: defineContext<{ user: number }>(), run: ({ name }) => name });
 
 const plain = createAgent({ model });
 const needy = createAgent({ model, tools: { find }, output: z.object({ id: z.string() }) });

@@ -21,15 +21,20 @@ import { orchestratorConformance } from '../../src/testing/index.ts';
 declare const model: Model;
 
 const input = z.object({ name: z.string() });
-const add = defineTool({ name: 'add', description: '', input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b });
+const add = defineTool({
+  name: 'add',
+  description: 'A tool.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => a + b,
+});
 const whoAmI = defineTool({
   name: 'who_am_i',
-  description: '',
+  description: 'A tool.',
   input,
   context: defineContext<{ readonly user: number }>(),
   run: (_args, { context }) => ({ id: context.user, since: new Date() }),
 });
-const clipboard = defineClientTool({ name: 'clipboard', description: '', input });
+const clipboard = defineClientTool({ name: 'clipboard', description: 'A tool.', input });
 const search = providerTool({ id: 'openai.web_search', name: 'search' });
 const state = ToolUseState.empty();
 

@@ -11,7 +11,7 @@ interface Host {
 }
 
 const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
-const plain = defineTool({ name: 'note', description: 'Notes.', input, run: ({ amount }) => amount });
+const plain = defineTool({ name: 'plain', description: 'Notes.', input, run: ({ amount }) => amount });
 const needy = defineTool({
   name: 'look',
   description: 'Looks.',

@@ -486,8 +486,14 @@ describe('options', () => {
   const known = 'Valid options: model, contextWindow, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens, instructions.';
   test.each<[unknown, string]>([
     [undefined, `compaction() needs an object of options, not undefined. ${known}`],
-    [{}, 'compaction(): model is missing. Pass a model, such as aiSdk(openai("gpt-5")).'],
-    [{ model: 'gpt' }, 'compaction(): model must be a model, such as aiSdk(openai("gpt-5")), not "gpt".'],
+    [
+      {},
+      'compaction() needs a model. Pass aiSdk(openai("gpt-5")), for example, with aiSdk from "stepline/ai-sdk" and openai from "@ai-sdk/openai".',
+    ],
+    [
+      { model: 'gpt' },
+      'compaction(): model must be a model object, not "gpt". Pass aiSdk(openai("gpt-5")), for example, with aiSdk from "stepline/ai-sdk" and openai from "@ai-sdk/openai".',
+    ],
     [{ model, maxToken: 5 }, 'Unknown option "maxToken" in compaction(). Did you mean "maxTokens"?'],
     [{ model, maxTokens: 0 }, 'compaction(): maxTokens must be a whole number of 1 or more, not 0.'],
     [{ model, maxTokens: 1.5 }, 'compaction(): maxTokens must be a whole number of 1 or more, not 1.5.'],

@@ -1,4 +1,5 @@
 import type { Model } from '../../inference/index.ts';
+import { checkModel } from '../../inference/index.ts';
 import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
 import { checkOptions, optionRule } from '../../tool-use/index.ts';
@@ -34,9 +35,8 @@ const share = 0.4;
 const summaryShare = 0.05;
 const leastSummaryTokens = 512;
 
-const { model, count, callback, text } = optionRule;
+const { count, callback, text } = optionRule;
 const rules = {
-  model,
   contextWindow: count,
   maxTokens: count,
   maxBufferTokens: count,
@@ -61,7 +61,8 @@ function withMemory(countTokens: (message: Message) => number): (message: Messag
 
 /** Checks the options and adds the defaults. */
 export function toSettings(options: CompactionOptions): Settings {
-  checkOptions('compaction()', options, { rules, required: ['model'] });
+  checkOptions('compaction()', options, { rules, known: ['model', ...Object.keys(rules)] });
+  checkModel('compaction()', options.model);
   const { contextWindow = getWindow(options.model), countTokens = estimateTokens } = options;
   const { maxTokens = Math.max(1, Math.floor(contextWindow * share)) } = options;
   const { maxBufferTokens = maxTokens, maxSummaryTokens = Math.max(leastSummaryTokens, Math.floor(maxTokens * summaryShare)) } = options;

@@ -797,8 +797,16 @@ describe('selfCritique() refuses', () => {
       undefined,
       'selfCritique() needs an object of options, not undefined. Valid options: model, maxRevisions, instructions, maxEvidenceLength.',
     ],
-    ['no model', {}, 'selfCritique(): model is missing. Pass a model, such as aiSdk(openai("gpt-5")).'],
-    ['what is no model', { model: 'gpt' }, 'selfCritique(): model must be a model, such as aiSdk(openai("gpt-5")), not "gpt".'],
+    [
+      'no model',
+      {},
+      'selfCritique() needs a model. Pass aiSdk(openai("gpt-5")), for example, with aiSdk from "stepline/ai-sdk" and openai from "@ai-sdk/openai".',
+    ],
+    [
+      'what is no model',
+      { model: 'gpt' },
+      'selfCritique(): model must be a model object, not "gpt". Pass aiSdk(openai("gpt-5")), for example, with aiSdk from "stepline/ai-sdk" and openai from "@ai-sdk/openai".',
+    ],
     ['an option that there is not', { model, rounds: 3 }, 'Unknown option "rounds" in selfCritique(). Valid options: model, maxRevisions,'],
     ['fewer than no revisions', { model, maxRevisions: -1 }, 'selfCritique(): maxRevisions must be a whole number of 0 or more, not -1.'],
     ['half a revision', { model, maxRevisions: 1.5 }, 'selfCritique(): maxRevisions must be a whole number of 0 or more, not 1.5.'],

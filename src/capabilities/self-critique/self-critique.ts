@@ -7,6 +7,7 @@
 import type { AfterStepFacts, Capability, ChangesAt, Vote } from '../../hooks/index.ts';
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Model, ModelOutcome } from '../../inference/index.ts';
+import { checkModel } from '../../inference/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { omitUndefined, present } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
@@ -44,7 +45,6 @@ type Facts = AfterStepFacts<ToolUseState, unknown>;
 const name = 'self-critique';
 const purpose = 'critique';
 const rules = {
-  model: optionRule.model,
   maxRevisions: [(value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number of 0 or more'],
   instructions: optionRule.text,
   maxEvidenceLength: [
@@ -125,7 +125,8 @@ async function critique(facts: Facts, answer: string, settings: Settings): Promi
  * under `self_critique`.
  */
 export function selfCritique(options: SelfCritiqueOptions): Capability<readonly [], ToolUseState, unknown> {
-  checkOptions('selfCritique()', options, { rules, required: ['model'] });
+  checkOptions('selfCritique()', options, { rules, known: ['model', ...Object.keys(rules)] });
+  checkModel('selfCritique()', options.model);
   const settings: Settings = { maxRevisions: 2, instructions: '', maxEvidenceLength: 8000, ...omitUndefined({ ...options }) };
   const hook = defineHook({
     name,

@@ -59,7 +59,7 @@ describe('an agent that takes part', () => {
   });
 
   test('keeps its own limits', async () => {
-    const look = defineTool({ name: 'look', description: '', input: { type: 'object' }, effect: 'pure', run: () => 'earth' });
+    const look = defineTool({ name: 'look', description: 'A tool.', input: { type: 'object' }, effect: 'pure', run: () => 'earth' });
     const looks: ScriptedEntry = { text: 'I look.', toolCalls: [{ name: 'look' }], usage };
     const { chat, start } = setUp([looks, looks, looks], { tools: [look], limits: { steps: 2 } });
     const end = await chat.run(start);
@@ -103,7 +103,7 @@ describe('an agent that takes part', () => {
 
   test('that would wait for a higher limit of its own ends its turn instead', async () => {
     const looks: ScriptedEntry = { text: 'I look.', toolCalls: [{ name: 'erase' }], usage };
-    const free = defineTool({ name: 'erase', description: '', input: { type: 'object' }, run: () => 'gone' });
+    const free = defineTool({ name: 'erase', description: 'A tool.', input: { type: 'object' }, run: () => 'gone' });
     const { chat, start } = setUp([looks, looks], { tools: [free], limits: { steps: 1, onLimit: 'pause' } });
     const end = await chat.run(start);
     expect([end.status, end.waitingFor, end.errors[0]?.code, end.steps[0]?.inner?.stopReason]).toStrictEqual([
@@ -119,7 +119,7 @@ describe('an agent that takes part', () => {
     const seen: unknown[] = [];
     const peek = defineTool({
       name: 'peek',
-      description: '',
+      description: 'A tool.',
       input: { type: 'object' },
       context: defineContext<{ n: number }>(),
       run: (_, { context }) => {
@@ -143,7 +143,7 @@ describe('an agent that takes part', () => {
   test('that needs a context is refused a run without one, before any turn; one that makes its own is not', async () => {
     const peek = defineTool({
       name: 'peek',
-      description: '',
+      description: 'A tool.',
       input: { type: 'object' },
       context: defineContext<{ n: number }>(),
       run: (_, { context }) => context.n,

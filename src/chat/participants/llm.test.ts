@@ -139,7 +139,13 @@ describe('a model with tools', () => {
     expect(end.currentStep?.inner?.calls).toHaveLength(2);
   });
 
-  const slow = defineTool({ name: 'add', description: '', input: schema, effect: 'pure', run: () => new Promise<number>(() => undefined) });
+  const slow = defineTool({
+    name: 'add',
+    description: 'A tool.',
+    input: schema,
+    effect: 'pure',
+    run: () => new Promise<number>(() => undefined),
+  });
   test.each([
     { what: 'while its call is under way', tool: slow, script: [calling({ a: 1, b: 1 }, 'Let me count.')] },
     {
@@ -202,7 +208,7 @@ describe('a model with tools', () => {
     let failed = 0;
     const brittle = defineTool({
       name: 'add',
-      description: '',
+      description: 'A tool.',
       input: { type: 'object' },
       run: () => {
         if ((failed += 1) <= fails) throw new Error('jammed');

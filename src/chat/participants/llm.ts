@@ -1,9 +1,10 @@
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
+import { checkModel } from '../../inference/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits, ToolUseOptions, ToolUseState } from '../../tool-use/index.ts';
-import { checkModel, createPlainToolUse, toolUseOptionNames, withDefaultLimits } from '../../tool-use/index.ts';
+import { createPlainToolUse, toolUseOptionNames, withDefaultLimits } from '../../tool-use/index.ts';
 import type { ContextNeeded, Tools } from '../../tools/index.ts';
 import type { Participant, ParticipantInfo, ParticipantOptions } from '../participant.ts';
 import { checkParticipant } from '../participant.ts';

@@ -1,4 +1,5 @@
 import type { Model, ModelSettings } from '../../inference/index.ts';
+import { checkModel } from '../../inference/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { isRecord, omitUndefined, present } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
@@ -83,16 +84,17 @@ function readChoice(text: string, names: readonly string[], mayEnd: boolean): Ch
   return omitUndefined({ participant: name, reason });
 }
 
-const { model: modelRule, count, text } = optionRule;
+const { count, text } = optionRule;
 const known = ['model', 'instructions', 'settings', 'timeoutMs', 'mayEnd', 'otherwise', 'maxMessages', 'maxTextLength'];
-const rules = { model: modelRule, instructions: text, timeoutMs: timeoutRule, maxMessages: count, maxTextLength: count };
+const rules = { instructions: text, timeoutMs: timeoutRule, maxMessages: count, maxTextLength: count };
 
 /**
  * Lets a model select. It is not asked if there is only one participant. If it names nobody who takes part, or cannot be asked,
  * `otherwise` decides, and the turn's record and its event ParticipantSelected say so.
  */
 export function coordinator(options: CoordinatorOptions): Selector {
-  checkOptions('coordinator()', options, { rules, known, required: ['model'] });
+  checkOptions('coordinator()', options, { rules, known });
+  checkModel('coordinator()', options.model);
   const { model, instructions, settings, otherwise = roundRobin(), mayEnd = false } = options;
   const { maxMessages = 40, maxTextLength = 2000, timeoutMs = 30_000 } = options;
 

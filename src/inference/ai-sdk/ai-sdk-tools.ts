@@ -88,7 +88,7 @@ function readDescription(fields: Fields): string {
   return typeof text === 'string' ? text : getText(fields, 'title');
 }
 
-const maker = { maker: 'aiSdkTools()', ignoresUnknown: true };
+const maker = { maker: 'aiSdkTools()', isForeign: true };
 
 function describeOwnTool(name: string, tool: Fields): DescribedTool<never> {
   const { input, validate } = readSchema(name, tool['inputSchema']);
