@@ -5,7 +5,6 @@ export type {
   AgentView,
   AgentViewOptions,
   AssistantViewMessage,
-  ConnectionSource,
   ConnectionStatus,
   LiveAgentView,
   Meter,

@@ -18,5 +18,11 @@ export function defineNestedTool<Returned, const Input extends ToolInput = ToolI
   options: NestedToolOptions<Input>,
 ): NestedTool<ArgsOf<Input>, Returned, NestedHost> {
   const { run, checkInner, ...described } = options;
-  return Object.freeze({ ...describeTool(described, { maker: 'defineNestedTool()' }), type: 'nested', run, checkInner, start: startNestedCall });
+  return Object.freeze({
+    ...describeTool(described, { maker: 'defineNestedTool()' }),
+    type: 'nested',
+    run,
+    checkInner,
+    start: startNestedCall,
+  });
 }

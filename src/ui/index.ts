@@ -4,7 +4,6 @@ export type { ActionReceipt, AgentActions, ShownWait, ViewGrant } from './connec
 export type { AgentViewOptions, LiveAgentView } from './connect/create-agent-view.ts';
 export { createAgentView } from './connect/create-agent-view.ts';
 export type { PageChannel, PageEnvironment, PageLocks } from './connect/environment.ts';
-export type { ConnectionSource } from './connect/channel-connection.ts';
 export type { ConnectionStatus } from './connect/live-connection.ts';
 export { RequestFailedError } from './connect/request-failed-error.ts';
 export type { AgentSnapshot } from './connect/view-holder.ts';

@@ -191,7 +191,7 @@ describe('what start takes', () => {
     expect(model.calls[0]?.messages.map((message) => [message.role, message.text])).toStrictEqual([['user', text]]);
   });
 
-  test.each<[string, unknown]>([
+  test.each<[string, unknown, string?]>([
     ['nothing', undefined],
     ['null', null],
     ['a number', 5],
@@ -200,13 +200,13 @@ describe('what start takes', () => {
     ['any object', { text: 'Hello' }],
     ['a stored state that nobody read', JSON.parse(JSON.stringify(AgentState.empty())) as unknown],
     ['a state of another kind', ToolUseState.empty().withUserMessage('Hello')],
-    ['a list of what are no parts', [1, 2]],
-    ['a part of no known type', { type: 'smell', smell: 'smoke' }],
-  ])('refuses %s with a clear error', (_what, input) => {
+    ['a list of what are no parts', [1, 2], 'parts[0] expected an object, found a number'],
+    ['a part of no known type', { type: 'smell', smell: 'smoke' }, 'parts[0].type expected one of'],
+  ])('refuses %s with a clear error', (_what, input, says = 'start() needs a string') => {
     const model = scriptedModel([five]);
     const agent = createAgent({ model, ports: stage().ports });
     expect(() => agent.start(asUntyped(input))).toThrow(
-      expect.objectContaining({ code: 'invalid-argument', message: expect.stringContaining('start() needs a string') as string }) as Error,
+      expect.objectContaining({ code: 'invalid-argument', message: expect.stringContaining(says) as string }) as Error,
     );
     expect(model.calls).toHaveLength(0);
   });

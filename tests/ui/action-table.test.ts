@@ -14,7 +14,12 @@ const shown = listCells(['send']).filter(([situation]) => !['unknown', 'deleted'
 
 /** Opens the view of a session over a runtime. */
 function open({ client, stage }: ReachedSession, sessionId: string): LiveAgentView {
-  const handle = createSessionHandler(client, { authenticate, authorize, newSession: () => ({ agent: 'desk' }), onProblem: () => undefined });
+  const handle = createSessionHandler(client, {
+    authenticate,
+    authorize,
+    newSession: () => ({ agent: 'desk' }),
+    onProblem: () => undefined,
+  });
   const view = createAgentView({
     url: 'http://desk.test',
     sessionId,

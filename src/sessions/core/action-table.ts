@@ -75,7 +75,8 @@ export const actionTable: Readonly<Record<ActionType, Readonly<Record<SessionCon
   cancel: {
     ...{ ...gone, new: 'ignored', ended: 'ignored', running: 'queued' },
     ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'applied' },
+    // The step is replayed first as far as it got, so that nothing which its calls have done is forgotten.
+    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'queued' },
   },
   resume: {
     ...{ ...gone, new: 'ignored', ended: 'ignored', running: 'ignored' },
