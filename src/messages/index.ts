@@ -1,5 +1,6 @@
-export type { Attachment, AttachmentProblem } from './attachment.ts';
+export type { Attachment } from './attachment.ts';
 export {
+  describeAttachment,
   findAttachmentProblem,
   findUnreadable,
   listAttachments,
@@ -7,7 +8,6 @@ export {
   toLeftOutText,
   withoutUnreadable,
 } from './attachment.ts';
-export { describeAttachment, isAttachment } from './attachment.ts';
 export type { ContentPart, FilePart, ImagePart, TextPart } from './content-part.ts';
 export { textPart } from './content-part.ts';
 export type { MessageContent } from './message.ts';
