@@ -31,8 +31,8 @@ export interface MailPlace {
 }
 
 /**
- * SQL that locks sessions until the transaction ends: shared by those who post or note something, and for nobody else while one is deleted. Sessions that have
- * a lock in common wait for each other, and that is all. Locked in order, so that no two wait for each other.
+ * SQL that locks sessions until the transaction ends: shared by those who post or note something, and for nobody else while one is deleted.
+ * Sessions that have a lock in common wait for each other, and that is all. Locked in order, so that no two wait for each other.
  */
 export function lockSessions(schema: string, sessionIds: readonly string[], isShared: boolean): string {
   const keys = [...new Set(sessionIds.map((id) => crc32(id) | 0))].sort((one, other) => one - other);
