@@ -75,7 +75,8 @@ export const actionTable: Readonly<Record<ActionType, Readonly<Record<SessionCon
   cancel: {
     ...{ ...gone, new: 'ignored', ended: 'ignored', running: 'queued' },
     ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'applied' },
+    // The open step is replayed first, and ends with what is known of its calls.
+    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'queued' },
   },
   resume: {
     ...{ ...gone, new: 'ignored', ended: 'ignored', running: 'ignored' },
