@@ -150,7 +150,11 @@ export async function runExecution(
   const { onEvent, onProblem } = services.options;
   const { number } = state.execution;
   const identity = toIdentity(agent);
-  if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
+  // A step that waits belongs to the agent that asked, until it is recorded: another may lack its tools.
+  const noteAgent = ({ pendingStep }: RunState): void => {
+    if (pendingStep === undefined && !jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
+  };
+  noteAgent(state);
   // A run that only ends needs no context.
   const onlyEnds = log.journal.isEmpty && findEnd(log.queued, number) !== undefined;
   const context = onlyEnds ? {} : await createContext(log, services.options);
@@ -193,6 +197,7 @@ export async function runExecution(
       const applied = [...cancels];
       cancels.clear();
       const onSafe = open.endStep();
+      noteAgent(commit.state);
       await log.append(applied.length === 0 ? {} : { applied, execution: number }, { ...commit, endsStep: true });
       onSafe();
       services.onStored(log.id);
