@@ -30,9 +30,18 @@ export interface EffectRow {
 /** Writes rows; settles when these rows and all written before them are safe. */
 export type WriteEffects = (rows: readonly EffectRow[]) => Promise<void>;
 
+/** Hears of effects before they are given again or started. */
+interface JournalWatcher {
+  onKnown?(): void;
+  /** Called before new work starts: it starts when this settles, at once if it returns undefined. */
+  beforeNew?(): Promise<void> | undefined;
+}
+
 export class Journal {
   readonly #results = new Map<string, EffectResult<unknown>>();
   readonly #intents = new Set<string>();
+  /** Keys of an earlier process that nobody has asked for again. */
+  readonly #unread = new Set<string>();
   readonly #write: WriteEffects;
   /** Counts the steps: an effect that ends after its step does not concern the next one. */
   #step = 0;
@@ -41,6 +50,7 @@ export class Journal {
   constructor(rows: readonly EffectRow[], write: WriteEffects) {
     this.#write = write;
     for (const { key, phase, body } of rows) {
+      this.#unread.add(key);
       if (phase === 'intent') this.#intents.add(key);
       else this.#results.set(key, readResult(body));
     }
@@ -49,6 +59,12 @@ export class Journal {
   /** True if the open step has done nothing yet. */
   get isEmpty(): boolean {
     return this.#results.size === 0 && this.#intents.size === 0;
+  }
+
+  /** True if an earlier process began work with such a key, and nobody has asked for its result again. */
+  hasUnread(pattern: RegExp): boolean {
+    for (const key of this.#unread) if (pattern.test(key)) return true;
+    return false;
   }
 
   /** True if nothing more may start or be kept. */
@@ -65,6 +81,7 @@ export class Journal {
   clear(): void {
     this.#results.clear();
     this.#intents.clear();
+    this.#unread.clear();
     this.#step += 1;
   }
 
@@ -74,17 +91,21 @@ export class Journal {
   }
 
   /** The same effects, journaled. `prefix` tells apart equal keys of different executions. */
-  wrap(direct: Effects, prefix = '', onNew?: () => void): Effects {
+  wrap(direct: Effects, prefix = '', watcher: JournalWatcher = {}): Effects {
     return {
       run: async (name, work, options = {}) => {
         const key = cleanText(`${prefix}${name}`);
-        const known = this.#results.get(key);
-        // Holds: the same key stands for the same work.
-        if (known !== undefined) return known as EffectResult<Awaited<ReturnType<typeof work>>>;
+        this.#unread.delete(key);
         const { effect = 'once' } = options;
+        const known = this.#results.get(key) ?? (effect === 'once' && this.#intents.has(key) ? createUnknownEnd(name) : undefined);
+        if (known !== undefined) {
+          watcher.onKnown?.();
+          // Holds: the same key stands for the same work.
+          return known as EffectResult<Awaited<ReturnType<typeof work>>>;
+        }
         const step = this.#step;
-        if (effect === 'once' && this.#intents.has(key)) return createUnknownEnd(name);
-        onNew?.();
+        const waiting = watcher.beforeNew?.();
+        if (waiting !== undefined) await waiting;
         if (effect !== 'pure') await this.#intend(key);
         this.check();
         const result = await direct.run(name, work, options);

@@ -133,3 +133,19 @@ test('an approval that expires as approved is kept and reported, if the tool is 
   expect(stage.problems).toMatchObject([{ code: 'agent-changed' }]);
   expect(await runtime.get('s')).toMatchObject({ status: 'waiting' });
 });
+
+test('a call cannot be approved if its tool is gone, also after the new version ran what was answered beside it', async () => {
+  const stage = stageOn(createMemoryPlace());
+  const first = stage.start();
+  await first.create({ id: 's' }, { by: ann });
+  const { waitingFor } = await first.send('s', 'pay 5 & ask 3; say End', { by: ann });
+  const tools = Object.values(stage.tools).filter(({ name }) => name !== 'pay');
+  const runtime = stage.start({ agents: [stage.agent({ version: '2', tools })], onVersionChange: 'continue' });
+  const [payment, question] = waitingFor;
+  if (payment === undefined || question === undefined) throw new Error('nothing waits');
+  expect(await runtime.answer('s', question, { by: bob, value: 'yes' })).toMatchObject({ status: 'waiting' });
+  await refusal(runtime.approve('s', payment, { by: bob }), 'agent-changed');
+  expect(await getWait(runtime, 's')).toMatchObject({ type: 'approval', toolName: 'pay' });
+  await runtime.reject('s', payment, { by: bob, reason: 'no' });
+  expect(await runtime.get('s')).toMatchObject({ status: 'completed', agent: { version: '2' } });
+});

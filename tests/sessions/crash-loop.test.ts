@@ -10,7 +10,7 @@ import type { EmbeddedRuntime, SessionRuntimeOptions } from '../../src/sessions/
 import { createMemoryPlace, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { pickSubjects } from '../support/test-scale.ts';
 import type { Place } from './stage.ts';
-import { ann, bob, dump, readEvents, places, refusal, stageOn, until } from './stage.ts';
+import { ann, bob, dump, readActions, readEvents, places, refusal, stageOn, until } from './stage.ts';
 
 const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
 
@@ -54,6 +54,11 @@ function setUp(place: Place) {
   };
   return { ...stage, calls, ending, start, send, called: waitForCalls, crash, finish };
 }
+
+const readResults = ({ state }: { readonly state: RunState }): readonly string[] =>
+  state.messages
+    .toArray()
+    .flatMap(({ toolResults }) => toolResults.map(({ toolName, output }) => `${toolName}: ${toolResultText(output)}`));
 
 function assertFailing(): never {
   throw new Error('the listener failed');
@@ -189,11 +194,6 @@ describe.each(pickSubjects(places))('a step that ends the process, over %s', (_,
 });
 
 describe.each(pickSubjects(places))('a cancel of a step that ends the process, over %s', (_, makePlace) => {
-  const readResults = ({ state }: { readonly state: RunState }): readonly string[] =>
-    state.messages
-      .toArray()
-      .flatMap(({ toolResults }) => toolResults.map(({ toolName, output }) => `${toolName}: ${toolResultText(output)}`));
-
   test.each([0, 3])('records the calls that were done before it, with maxRecoveries: %i', async (maxRecoveries) => {
     const stage = setUp(makePlace());
     await stage.send(stage.start({ maxRecoveries }), 'one', 'note 1 & slow 2; say End');
@@ -218,6 +218,37 @@ describe.each(pickSubjects(places))('a cancel of a step that ends the process, o
     await runtime.send('one', 'say Hello again', { by: ann });
     expect(stage.ran).toStrictEqual(['note 1']);
     expect(JSON.stringify(stage.model.calls.at(-1)?.messages)).toContain('note done');
+  });
+
+  test('records a call that was done, also if it stands behind one that was not', async () => {
+    const stage = setUp(makePlace());
+    await stage.send(stage.start(), 'one', 'slow 2 & note 1; say End');
+    await stage.called(2, 1);
+    await until(() => expect(stage.ran).toStrictEqual(['note 1']));
+    const runtime = stage.start({ maxRecoveries: 0 });
+    await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+    await runtime.cancel('one', 'it is poisoned', { by: bob });
+    expect(readResults(await runtime.get('one'))).toStrictEqual([expect.stringMatching(/^slow: .*cancelled/) as string, 'note: note done']);
+    expect([stage.calls[2], stage.ran]).toStrictEqual([1, ['note 1']]);
+  });
+
+  test('records what was done if two people cancel at once', async () => {
+    const stage = setUp(makePlace());
+    await stage.send(stage.start(), 'one', 'note 1 & slow 2; say End');
+    await stage.called(2, 1);
+    const runtime = stage.start({ maxRecoveries: 0 });
+    await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+    await Promise.all([runtime.cancel('one', 'it is poisoned', { by: bob }), runtime.cancel('one', 'no more', { by: ann })]);
+    expect(readResults(await runtime.get('one'))[0]).toBe('note: note done');
+  });
+
+  test('is refused if the agent is not here that could replay the step, and the session still waits', async () => {
+    const { start, agent, place, calls } = await loop(makePlace());
+    const before = await dump(place.open());
+    const other = start({ agents: [agent({ version: '2' })], onVersionChange: 'refuse' });
+    await refusal(other.cancel('one', 'it is poisoned', { by: bob }), 'agent-changed');
+    expect(await dump(place.open())).toStrictEqual(before);
+    expect(calls[2]).toBe(4);
   });
 
   test('records a call of which only the beginning is known as unknown', async () => {
@@ -275,6 +306,26 @@ describe.each(pickSubjects(places))('a cancel of a step that ends the process, o
     expect(readResults(await third.get('one'))).toStrictEqual([expect.stringMatching(/may or may not/) as string]);
     expect([asked, stage.ran]).toStrictEqual([2, ['note 1']]);
   });
+});
+
+test('a cancel while a step is replayed keeps what its calls had done', async () => {
+  const stage = setUp(createMemoryPlace());
+  const doors: (() => void)[] = [];
+  const hook = defineHook({ name: 'doorkeeper', beforeTool: () => new Promise<undefined>((open) => doors.push(() => open(undefined))) });
+  const agents = [stage.agent({ tools: [stage.tools.note], hooks: [hook] })];
+  await stage.send(stage.start({ agents }), 'one', 'note 1 & note 2; say End');
+  await until(() => expect(doors).toHaveLength(2));
+  doors[0]?.();
+  await until(() => expect(stage.ran).toStrictEqual(['note 1']));
+  const runtime = stage.start({ agents });
+  await until(() => expect(doors).toHaveLength(4));
+  const cancelling = runtime.cancel('one', 'no more', { by: bob });
+  await until(async () => expect((await readActions(stage.place.open(), 'one')).at(-1)?.type).toBe('cancel'));
+  doors[3]?.();
+  doors[2]?.();
+  await cancelling;
+  expect(readResults(await runtime.get('one'))).toStrictEqual(['note: note done', expect.stringMatching(/^note: .*cancelled/) as string]);
+  expect(stage.ran).toStrictEqual(['note 1']);
 });
 
 describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, makePlace) => {

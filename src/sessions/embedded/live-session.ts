@@ -17,9 +17,10 @@ import { readBody } from '../core/entries.ts';
 import type { HoldGate } from './hold-gate.ts';
 import { assertNotRefused } from '../core/mail.ts';
 import type { AppliedActions } from '../core/queue.ts';
-import { applyBetweenSteps, hasDue, isBlocked, isDue, sortQueue } from '../core/queue.ts';
+import { applyBetweenSteps, findCancels, hasDue, isBlocked, isDue, sortQueue } from '../core/queue.ts';
 import { RequestReusedError } from '../core/request-reused-error.ts';
 import { findExecution, isSameRequest } from '../core/requests.ts';
+import type { RunEnd } from './run-end.ts';
 import type { RunServices } from './run-execution.ts';
 import { findEnd, runExecution } from './run-execution.ts';
 import type { PermitServices } from './run-permit.ts';
@@ -61,8 +62,10 @@ export class LiveSession {
   readonly #waiters = new Waiters();
   #lastAction: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | undefined;
-  /** Interrupts the current run. */
-  #abort: AbortController | undefined;
+  /** Ends the current run. */
+  #end: RunEnd | undefined;
+  /** True if somebody has cancelled the open step before, and the process ended in that too. */
+  #hasResisted = false;
   #released: Promise<void> | undefined;
   /** Ends the wait for the end of a hold. */
   #wake = (): void => undefined;
@@ -149,7 +152,7 @@ export class LiveSession {
   release(error: unknown): void {
     if (this.#released !== undefined) return;
     this.log.journal.shut(error);
-    this.#abort?.abort(error);
+    this.#end?.drop(error);
     this.#wake();
     this.#waiters.fail(error);
     this.#rest();
@@ -186,12 +189,15 @@ export class LiveSession {
     this.#assertActive();
     if (repeated !== undefined) return repeated;
     assertNotLooping(this.id, this.log.state, request);
-    // Refused before anything is stored, if no agent could continue the session.
-    if (request.type !== 'cancel' || hasWork(this.log.state)) this.#getAgent();
+    // Refused before anything is stored, if no agent could continue the session, or end its open step.
+    const isRunByAgent = hasWork(this.log.state) || this.log.state.execution.crashLoop !== undefined;
+    if (request.type !== 'cancel' || isRunByAgent) this.#getAgent();
     if (isAnswer(request)) await this.#actions.checkAnswer(request, this.#getAgent(), this.#hasOpenStep);
     // Asked again after everything that was awaited: release() reaches those who wait from here on.
     this.#assertActive();
     const stored = { ...request, by, at: mail?.at ?? this.log.claimed.clock.now() };
+    const { crashLoop, number } = this.log.state.execution;
+    if (crashLoop !== undefined) this.#hasResisted = findCancels(this.log.queued, number).size > 0;
     const { done, target, events, interrupts } = this.#actions.store(stored, { requestId, mail: mail?.num }, this.#hasOpenStep);
     if (interrupts !== undefined) this.#interrupt(interrupts);
     const end = isAwaited ? this.#waiters.add(target) : undefined;
@@ -238,7 +244,7 @@ export class LiveSession {
 
   /** Ends the current run, also if it still waits for others. */
   #interrupt(reason: string | Supersession): void {
-    this.#abort?.abort(reason);
+    this.#end?.request(reason);
     this.permit.grantNow();
     this.#wake();
   }
@@ -374,13 +380,14 @@ export class LiveSession {
         agent: this.#getAgent(),
         services: this.#services,
         isLooping: this.permit.isLooping,
-        onStart: (abort) => (this.#abort = abort),
+        hasResisted: this.#hasResisted,
+        onStart: (end) => (this.#end = end),
         beforeRun: () => attempt.store(),
         onCommit: () => attempt.end(),
         between: (current, uncommitted) => this.#between(current, uncommitted),
       });
     } finally {
-      this.#abort = undefined;
+      this.#end = undefined;
       attempt.end();
     }
   }

@@ -16,6 +16,7 @@ import { findCancel, findCanceller, findCancels } from '../core/queue.ts';
 import type { HoldGate } from './hold-gate.ts';
 import type { OpenStepHub } from './open-step-hub.ts';
 import { OpenStepWriter } from './open-step-writer.ts';
+import { RunEnd, toolKey } from './run-end.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { SessionLog } from './session-log.ts';
@@ -40,8 +41,10 @@ interface ExecutionOptions {
   readonly services: RunServices;
   /** True if the open step has ended the process too often: it is only run to be ended, or because somebody asked for it. */
   readonly isLooping: boolean;
-  /** Receives the controller that interrupts the run. */
-  readonly onStart: (abort: AbortController) => void;
+  /** True if somebody has cancelled the open step before, and the process ended in that too. */
+  readonly hasResisted: boolean;
+  /** Receives what ends the run. */
+  readonly onStart: (end: RunEnd) => void;
   /** Called when everything is there that the run needs. */
   readonly beforeRun: () => Promise<void>;
   readonly onCommit: () => void;
@@ -104,9 +107,6 @@ function waitForHolds(direct: Effects, { facts, holds, signal, time }: HoldOptio
   };
 }
 
-/** Keys of effects that run a tool, in this run or in a run inside it. */
-const toolKey = /(^|\/)tool\/\d+\/\d+$/;
-
 /** Wraps effects so that what a tool returned is not known: the hooks that check results are not called. */
 function withholdResults(journaled: Effects): Effects {
   return {
@@ -145,27 +145,27 @@ export const findEnd = (queued: Queue, number: number): string | Supersession | 
 export async function runExecution(
   log: SessionLog,
   state: RunState,
-  { agent, services, isLooping, onStart, beforeRun, onCommit, between }: ExecutionOptions,
+  { agent, services, isLooping, hasResisted, onStart, beforeRun, onCommit, between }: ExecutionOptions,
 ): Promise<void> {
   const { onEvent, onProblem } = services.options;
   const { number } = state.execution;
   const identity = toIdentity(agent);
-  if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
+  // A step that waits belongs to the agent that asked, until it is recorded: another may lack its tools.
+  const noteAgent = ({ pendingStep }: RunState): void => {
+    if (pendingStep === undefined && !jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
+  };
+  noteAgent(state);
   // A run that only ends needs no context.
   const onlyEnds = log.journal.isEmpty && findEnd(log.queued, number) !== undefined;
   const context = onlyEnds ? {} : await createContext(log, services.options);
   await beforeRun();
-  // A second cancel: to end the step has ended the process too. No code of the host that it can do without is called.
-  const isQuiet = isLooping && findCancels(log.queued, number).size > 1;
-  const abort = new AbortController();
+  // No code of the host that it can do without is called.
+  const isQuiet = isLooping && hasResisted;
+  const end = new RunEnd(log.journal, log.claimed.clock);
   // Somebody may have cancelled it before it ran, in this process or in an earlier one.
-  const end = findEnd(log.queued, number);
-  // A step that was open before is replayed as far as it got, and ends before anything new starts.
-  const endIfCancelled = (): void => {
-    if (end !== undefined) abort.abort(end);
-  };
-  if (log.journal.isEmpty) endIfCancelled();
-  onStart(abort);
+  const reason = findEnd(log.queued, number);
+  if (reason !== undefined) end.request(reason);
+  onStart(end);
   // A later step has not ended any process.
   const hasCrashed = (): boolean => isLooping && log.state.execution.results.length === state.execution.results.length;
   // Cancels that the record which ends the execution applies.
@@ -173,7 +173,7 @@ export async function runExecution(
   const open = new OpenStepWriter(log, services.openSteps);
   const running = agent.run(state, {
     context,
-    signal: abort.signal,
+    signal: end.signal,
     onEvent: (event) => {
       log.noteAsked(event);
       open.note(event);
@@ -187,9 +187,9 @@ export async function runExecution(
     stepAttempt: log.marks + 1,
     skipsHooks: isQuiet,
     effects: (direct, time) => {
-      const held = { facts: log.facts, holds: services.holds, signal: abort.signal, time };
+      const held = { facts: log.facts, holds: services.holds, signal: end.signal, time };
       const guarded = waitForHolds(interruptSleeps(direct, services.closing), held);
-      const journaled = log.journal.wrap(guarded, `${number}/`, endIfCancelled);
+      const journaled = log.journal.wrap(guarded, `${number}/`, end);
       return isQuiet ? withholdResults(journaled) : journaled;
     },
     commit: async (commit) => {
@@ -197,11 +197,12 @@ export async function runExecution(
       const applied = [...cancels];
       cancels.clear();
       const onSafe = open.endStep();
+      noteAgent(commit.state);
       await log.append(applied.length === 0 ? {} : { applied, execution: number }, { ...commit, endsStep: true });
       onSafe();
       services.onStored(log.id);
       onCommit();
-      endIfCancelled();
+      end.onCommit();
     },
     between: async (current, uncommitted) => {
       const answer = await between(current, uncommitted);
