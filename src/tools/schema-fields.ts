@@ -1,4 +1,4 @@
-// Finds schemas of a library in a place where they check nothing: as the fields of a plain object.
+// Finds schemas of a library, and functions, in a place where they check nothing: as the fields of a plain object.
 import { childPath, isPlainObject, listSome } from '../lib/index.ts';
 import { clipText } from './clip-text.ts';
 import { isStandardSchema } from './standard-schema.ts';
@@ -23,19 +23,31 @@ interface Found {
   readonly vendor: string;
 }
 
-function findSchemas(value: unknown, path: string, seen: Set<unknown>): readonly Found[] {
-  const vendor = path === '' ? undefined : findVendor(value);
-  if (vendor !== undefined) return [{ path, vendor }];
-  if ((!isPlainObject(value) && !Array.isArray(value)) || seen.has(value)) return [];
+interface Place {
+  readonly value: unknown;
+  readonly path: string;
+}
+
+/** Lists everything inside a plain object, each thing once. Nothing is looked into that is a schema of a library. */
+function listPlaces({ value, path }: Place, seen: Set<unknown>): readonly Place[] {
+  if ((!isPlainObject(value) && !Array.isArray(value)) || seen.has(value) || (path !== '' && findVendor(value) !== undefined)) return [];
   seen.add(value);
-  return Object.entries(value).flatMap(([key, inner]) =>
-    findSchemas(inner, childPath(path, Array.isArray(value) ? Number(key) : key), seen),
-  );
+  return Object.entries<unknown>(value).flatMap(([key, inner]) => {
+    const place = { value: inner, path: childPath(path, Array.isArray(value) ? Number(key) : key) };
+    return [place, ...listPlaces(place, seen)];
+  });
+}
+
+function findSchemas(given: unknown): readonly Found[] {
+  return listPlaces({ value: given, path: '' }, new Set()).flatMap(({ value, path }) => {
+    const vendor = findVendor(value);
+    return vendor === undefined ? [] : [{ path, vendor }];
+  });
 }
 
 /** Describes the mistake of a plain object with schemas of a library inside; undefined if there are none. `what` names the object. */
 export function findFieldsProblem(given: unknown, what: string): string | undefined {
-  const found = findSchemas(given, '', new Set());
+  const found = findSchemas(given);
   const [first] = found;
   if (first === undefined) return undefined;
   const vendor = clipText(first.vendor, 40);
@@ -46,4 +58,11 @@ export function findFieldsProblem(given: unknown, what: string): string | undefi
   const wrapper = wrappers.get(first.vendor);
   const advice = wrapper === undefined ? `Make one schema of them with the object type of ${vendor}` : `Wrap it in ${wrapper}`;
   return `${what} is a plain object with ${vendor} schemas inside (${names}), which is not a schema and checks nothing. ${advice}.`;
+}
+
+/** Describes the mistake of a plain object with functions inside (`{ order: Number }`); undefined if there are none. `what` names the object. */
+export function findFunctionProblem(given: unknown, what: string): string | undefined {
+  const found = listPlaces({ value: given, path: '' }, new Set()).find(({ value }) => typeof value === 'function');
+  if (found === undefined) return undefined;
+  return `${what} has a function at ${clipText(found.path, 60)}, which is not a schema and checks nothing. Write { type: 'number' }, for example, in its place.`;
 }

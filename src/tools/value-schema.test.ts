@@ -31,6 +31,14 @@ describe('toInputSchema', () => {
     expect(schema.json).toMatchObject({ required: ['n'] });
   });
 
+  it.each([
+    ['order', { order: Number }],
+    ['properties.order', { type: 'object', properties: { order: Number } }],
+    ['properties.order.anyOf[0]', { type: 'object', properties: { order: { anyOf: [String] } } }],
+  ])('refuses a function in the place of a schema, at %s', (path, input) => {
+    expect(() => toInputSchema('pay', { input })).toThrow(`has a function at ${path}, which is not a schema`);
+  });
+
   it('waits for a schema that checks asynchronously', async () => {
     const input = z.object({ city: z.string().refine(async (name) => name !== 'Atlantis', 'is under water') });
     const schema = toInputSchema('t', { input });

@@ -5,7 +5,7 @@ import { clipText } from './clip-text.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import type { SchemaRules } from './json-schema-problem.ts';
 import { findJsonSchemaProblem, isKeyword, isObjectKeyword } from './json-schema-problem.ts';
-import { findFieldsProblem } from './schema-fields.ts';
+import { findFieldsProblem, findFunctionProblem } from './schema-fields.ts';
 import type { Parsed } from './schema-issue.ts';
 import type { StandardResult, StandardSchema } from './standard-schema.ts';
 import { fromStandardResult, hasJsonForm, isStandardSchema } from './standard-schema.ts';
@@ -86,7 +86,7 @@ function assertObjectSchema(json: JsonObject, { what, toError }: SchemaPlace): v
 
 /** Copies a JSON Schema as plain data, without the note on its dialect. */
 function toJsonSchema(given: unknown, { what, toError }: SchemaPlace): JsonObject {
-  const problem = findFieldsProblem(given, what);
+  const problem = findFieldsProblem(given, what) ?? findFunctionProblem(given, what);
   if (problem !== undefined) throw toError(problem);
   const canonical = isPlainObject(given) ? toCanonical(given) : undefined;
   if (canonical?.ok !== true || !isRecord(canonical.value)) {

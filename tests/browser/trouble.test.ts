@@ -55,6 +55,26 @@ describe('a session that refuses a message', () => {
     expect(await box.inputValue()).toBe('');
   });
 
+  it('gives all messages back that are refused at once', async () => {
+    const site = await openSite();
+    const tabs = await openTabs();
+    tabs.allow(/409/);
+    const talk = await openSession(tabs, site, await site.newSession('dig last', { agent: 'careful' }));
+    await talk.waitForText('word-1');
+    const texts = ['one', 'two', 'three', 'four', 'five', 'six'].map((word) => `say ${word}`);
+    for (const text of texts) {
+      await talk.send(text);
+      await talk.waitForText(text);
+    }
+    const address = talk.page.url();
+    await talk.page.goto('about:blank');
+    site.open('last');
+    await talk.page.goto(address);
+    await talk.page.getByText('Your message was refused.').waitFor();
+    const box = talk.page.getByRole('textbox', { name: 'Message' });
+    await expect.poll(async () => (await box.inputValue()).split('\n').toSorted()).toEqual(texts.toSorted());
+  });
+
   it.each(['stays open', 'is loaded again'])('gives a message back that it had accepted, to a page that %s', async (page) => {
     const site = await openSite();
     const tabs = await openTabs();

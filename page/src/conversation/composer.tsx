@@ -18,8 +18,8 @@ interface ComposerProps {
   readonly hint?: string | undefined;
   /** True if the session takes no message now; the hint says why. What is typed is kept. */
   readonly isRefused?: boolean;
-  /** A message that was refused after it had been sent: it goes back to the field. */
-  readonly returned?: ReturnedMessage | undefined;
+  /** Messages that were refused after they had been sent: each goes back to the field, once. */
+  readonly returned?: readonly ReturnedMessage[];
   /** Takes the focus when it appears. */
   readonly takesFocus?: boolean;
 }
@@ -57,11 +57,15 @@ export function Composer(props: ComposerProps): ReactElement {
     if (takesFocus) area.current?.focus();
   }, [takesFocus]);
   const { setError } = sending;
+  const taken = useRef(new WeakSet<ReturnedMessage>());
   useEffect(() => {
-    if (returned === undefined) return;
-    setText((now) => putBack(returned.text, now));
-    keepDraft(draft, putBack(returned.text, readDraft(draft)));
-    setError(returned.reason);
+    for (const message of returned ?? []) {
+      if (taken.current.has(message)) continue;
+      taken.current.add(message);
+      setText((now) => putBack(message.text, now));
+      keepDraft(draft, putBack(message.text, readDraft(draft)));
+      setError(message.reason);
+    }
   }, [returned, draft, setError]);
   const submit = async (): Promise<void> => {
     if (isRefused) return;

@@ -17,8 +17,8 @@ export interface ReturnedMessage {
 export interface SentMessages {
   /** Those that the conversation does not show yet. */
   readonly pending: readonly SentMessage[];
-  /** The last one that was refused after all. */
-  readonly returned: ReturnedMessage | undefined;
+  /** Those that were refused after all, since one was sent. */
+  readonly returned: readonly ReturnedMessage[];
   readonly send: (text: string) => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function useSentMessages(sessionId: string, agent: UseAgentResult): SentM
   });
   const post = useCallback((text: string, requestId: string) => latest.current.send(text, { requestId }), []);
   const [sent, setSent] = useState(() => readSent(sessionId));
-  const [returned, setReturned] = useState<ReturnedMessage>();
+  const [returned, setReturned] = useState<readonly ReturnedMessage[]>([]);
   const followed = useRef(new Map<string, AbortController>());
   const change = useCallback(
     (toNext: (now: readonly SentMessage[]) => readonly SentMessage[]) => {
@@ -73,7 +73,9 @@ export function useSentMessages(sessionId: string, agent: UseAgentResult): SentM
         const receipt = accepted ?? (await repeat(() => post(text, requestId), signal));
         await receipt.whenSettled(signal);
       } catch (error) {
-        if (!signal.aborted) setReturned({ text, reason: `Your message was refused. ${describeError(error)}` });
+        const reason = `Your message was refused. ${describeError(error)}`;
+        // Several may be refused before the page is drawn again.
+        if (!signal.aborted) setReturned((earlier) => [...earlier, { text, reason }]);
       }
       if (signal.aborted) return;
       followed.current.delete(requestId);
@@ -94,7 +96,7 @@ export function useSentMessages(sessionId: string, agent: UseAgentResult): SentM
     const requestId = createRequestId();
     const before = texts.length;
     const receipt = await post(text, requestId);
-    setReturned(undefined);
+    setReturned([]);
     if (!receipt.isPending) return;
     const message = { text, requestId, before };
     change((now) => [...now, message]);

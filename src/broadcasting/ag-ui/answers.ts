@@ -2,7 +2,7 @@
 // W1. Each answer is for the wait whose digest is in the id of its interrupt. The runtime refuses any other.
 // W2. The same answer twice has an effect once: something that was answered is not waited for any more. A grant needs an id for that.
 import type { Json } from '../../lib/index.ts';
-import { checkKeys, describeValue, InvalidArgumentError, isRecord, parseJsonText, toCanonical } from '../../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isRecord, parseJsonText, systemIds, toCanonical } from '../../lib/index.ts';
 import type { ActionOptions, Actor, SessionResult, SessionRuntime, SessionWait } from '../../sessions/index.ts';
 import type { Grant } from '../../step-by-step/index.ts';
 import { assertParsable } from '../http/index.ts';
@@ -100,11 +100,19 @@ export function readToolDecision({ content, error }: ToolAnswer, maxBytes: numbe
   return { action: 'answer', value: value === undefined ? content : toJson(value, 'of a tool') };
 }
 
+/** Returns an id for the request that gives an answer. */
+export const toAnswerRequestId = ({ decision, interruptId }: GivenAnswer): string =>
+  decision.action === 'grant' ? `ag-ui/grant/${interruptId}` : `ag-ui/answer/${systemIds()}`;
+
 /** Gives an answer to the runtime. Settles as soon as it is stored. */
-export function giveAnswer(runtime: SessionRuntime, sessionId: string, answer: GivenAnswer): Promise<SessionResult> {
-  const { decision, by, interruptId } = answer;
+export function giveAnswer(
+  runtime: SessionRuntime,
+  answer: GivenAnswer,
+  { sessionId, requestId }: { readonly sessionId: string; readonly requestId: string },
+): Promise<SessionResult> {
+  const { decision, by } = answer;
   const wait = { id: answer.wait.waitId, digest: answer.wait.digest };
-  const options: ActionOptions = { by, until: 'accepted' };
+  const options: ActionOptions = { by, requestId, until: 'accepted' };
   switch (decision.action) {
     case 'approve': {
       const { args, scope } = decision;
@@ -115,7 +123,7 @@ export function giveAnswer(runtime: SessionRuntime, sessionId: string, answer: G
     case 'answer':
       return runtime.answer(sessionId, wait, { ...options, value: decision.value });
     case 'grant':
-      return runtime.grant(sessionId, decision.amounts, { ...options, requestId: `ag-ui/grant/${interruptId}` });
+      return runtime.grant(sessionId, decision.amounts, options);
     case 'resume':
       return runtime.resume(sessionId, options);
     case 'cancel':

@@ -99,7 +99,7 @@ export class SessionRunStream {
       const rest = item.type === 'stored' && isRest(item.event) ? item.event : this.#answered;
       // An answer that is not applied by then never will be.
       if (item.type === 'idle' && this.#answered !== undefined) this.#isPatient = false;
-      const end = item.type === 'open' || rest === undefined ? undefined : await this.#toEnd(rest);
+      const end = await this.#findEnd(item, rest);
       if (end !== undefined) return yield* this.#end(end);
       if (this.#events.isStale) yield* this.#sendSnapshot();
     }
@@ -161,14 +161,17 @@ export class SessionRunStream {
     return toInterrupt({ wait, stepCount, hiddenFields, call: this.#events.findAsked(wait.id), ...(args !== undefined && { args }) });
   }
 
-  /** Returns how the run ended; undefined if it goes on. */
+  /** Returns how the run ended; undefined if it goes on. `rest` is the last event, if the session rests with it. */
+  async #findEnd({ type }: SessionStreamItem, rest: StoredEvent | undefined): Promise<RunEnd | undefined> {
+    if (type === 'open') return undefined;
+    // What a worker refuses leaves no event.
+    if (this.#expected.size > 0) return rest === undefined && type !== 'idle' ? undefined : this.#findRefusal();
+    return rest && this.#toEnd(rest);
+  }
+
   async #toEnd(event: StoredEvent): Promise<RunEnd | undefined> {
     const { runtime } = this.#services;
     const fields = new EventFields(event);
-    if (this.#expected.size > 0) {
-      const refused = await this.#findRefusal();
-      return refused === undefined ? undefined : { ...noEnd, status: 'failed', failure: { code: 'action-refused', message: refused } };
-    }
     const session = await runtime.get(this.#session.id);
     this.#answered = undefined;
     if (event.type === 'CrashLoopDetected' || fields.text('status') === 'waiting') {
@@ -202,13 +205,13 @@ export class SessionRunStream {
     return waitingFor.length > 0 && waitingFor.every(isGiven);
   }
 
-  /** Finds the reason why something that the request asked for was not applied. */
-  async #findRefusal(): Promise<string | undefined> {
-    const { requestId, waitIds } = this.#started;
+  /** Returns the end of a run of which something that the request asked for was refused; undefined if nothing was. */
+  async #findRefusal(): Promise<RunEnd | undefined> {
+    const { requestIds } = this.#started;
     const actions = await this.#services.runtime.actions(this.#session.id);
-    const isOwn = (action: RecordedAction): boolean =>
-      (requestId !== undefined && action.requestId === requestId) || ('waitId' in action && waitIds.includes(action.waitId));
-    return actions.find((action) => action.refused !== undefined && isOwn(action))?.refused;
+    const isOwn = ({ requestId }: RecordedAction): boolean => requestId !== undefined && requestIds.includes(requestId);
+    const message = actions.find((action) => action.refused !== undefined && isOwn(action))?.refused;
+    return message === undefined ? undefined : { ...noEnd, status: 'failed', failure: { code: 'action-refused', message } };
   }
 
   /** Describes a session at rest. */

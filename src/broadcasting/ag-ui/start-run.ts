@@ -9,7 +9,7 @@ import { MessageRefusedError } from '../../step-by-step/index.ts';
 import type { Caller } from '../http/index.ts';
 import { isAgentsId } from './ag-ui-ids.ts';
 import type { GivenAnswer } from './answers.ts';
-import { giveAnswer } from './answers.ts';
+import { giveAnswer, toAnswerRequestId } from './answers.ts';
 import type { AgUiServices } from './handler-options.ts';
 import { toInterruptId } from './interrupts.ts';
 import type { InputMessage } from './read-input.ts';
@@ -25,8 +25,8 @@ export interface StartedRun {
   readonly message?: Message;
   /** Ids of the waits that were answered. */
   readonly waitIds: readonly string[];
-  /** Id of the request that sent the message. */
-  readonly requestId?: string;
+  /** Ids of the requests that gave the answers and sent the message. */
+  readonly requestIds: readonly string[];
   /** Waits that are left to be answered before anything is run. Undefined unless some of several were answered. */
   readonly left?: readonly SessionWait[];
 }
@@ -87,14 +87,16 @@ function chooseAnswers(
 
 const overCodes: readonly unknown[] = ['already-answered', 'late-answer', 'not-waiting'];
 
-/** Gives an answer. Returns false if somebody else has given the same meanwhile. */
-async function give(run: SessionRun, answer: GivenAnswer): Promise<boolean> {
+/** Gives an answer. Returns the id of its request; undefined if somebody else has given the same meanwhile. */
+async function give(run: SessionRun, answer: GivenAnswer): Promise<string | undefined> {
   const { services, session } = run;
+  const requestId = toAnswerRequestId(answer);
   try {
-    return (await giveAnswer(services.runtime, session.id, answer)).isRepeated !== true;
+    const { isRepeated } = await giveAnswer(services.runtime, answer, { sessionId: session.id, requestId });
+    return isRepeated === true ? undefined : requestId;
   } catch (error) {
     if (!overCodes.includes(readField(error, 'code'))) throw error;
-    if (await isRepeatedAnswer(run, answer.wait, answer.decision)) return false;
+    if (await isRepeatedAnswer(run, answer.wait, answer.decision)) return undefined;
     throw error;
   }
 }
@@ -111,14 +113,17 @@ export async function startRun(run: SessionRun): Promise<StartedRun> {
   const given = await takeAnswers(run);
   const { answers, left } = chooseAnswers(run, given, message);
   const isEdited = ({ decision }: GivenAnswer): boolean => decision.action === 'approve' && decision.args !== undefined;
-  const waitIds: string[] = [];
+  const [waitIds, requestIds]: [string[], string[]] = [[], []];
   // Edited arguments are checked at once: if they do not fit, nothing else was done.
   for (const answer of answers.toSorted((one, other) => Number(isEdited(other)) - Number(isEdited(one)))) {
-    if (await give(run, answer)) waitIds.push(answer.wait.waitId);
+    const requestId = await give(run, answer);
+    if (requestId === undefined) continue;
+    waitIds.push(answer.wait.waitId);
+    requestIds.push(requestId);
   }
-  if (left !== undefined) return { session, waitIds, left };
-  if (message === undefined) return { session: waitIds.length > 0 ? session : await runtime.get(session.id), waitIds };
+  if (left !== undefined) return { session, waitIds, requestIds, left };
+  if (message === undefined) return { session: waitIds.length > 0 ? session : await runtime.get(session.id), waitIds, requestIds };
   const requestId = toMessageRequestId(message.id);
   await runtime.send(session.id, message, { by: caller.by, requestId, until: 'accepted', ...rules });
-  return { session, message, waitIds, requestId };
+  return { session, message, waitIds, requestIds: [...requestIds, requestId] };
 }

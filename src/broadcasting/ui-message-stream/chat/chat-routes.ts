@@ -17,7 +17,7 @@ import type { ChatRouteOptions, ChatServices } from './chat-options.ts';
 import { createChatServices } from './chat-options.ts';
 import { findChat } from './find-chat.ts';
 import type { ChunkGroup, FollowOptions } from './follow-answer.ts';
-import { AnswerFollower } from './follow-answer.ts';
+import { AnswerFollower, toRefusal } from './follow-answer.ts';
 import { checkAnswers } from './give-answers.ts';
 import type { ChatPost } from './read-post.ts';
 import { parseId, readPost } from './read-post.ts';
@@ -58,8 +58,14 @@ async function* followNext(
   services: ChatServices,
   { sessionId, signal, rest, ...wanted }: Omit<FollowOptions, 'place'> & { readonly messageId?: string; readonly fromSeq: number },
 ): Groups {
-  const place = await awaitAnswer(services.runtime, sessionId, { ...wanted, signal });
-  if (place === undefined) return false;
+  const refused = new AbortController();
+  rest?.catch((error: unknown) => refused.abort(error));
+  const place = await awaitAnswer(services.runtime, sessionId, { ...wanted, signal: AbortSignal.any([signal, refused.signal]) });
+  if (place === undefined) {
+    const chunks = refused.signal.aborted && !signal.aborted ? toRefusal(services.redactor, refused.signal.reason) : [];
+    if (chunks.length > 0) yield { isPast: false, chunks };
+    return chunks.length > 0;
+  }
   return yield* follow(services, { sessionId, place, signal, ...(rest !== undefined && { rest }) });
 }
 
@@ -90,9 +96,9 @@ async function answer(call: Call, post: Extract<ChatPost, { readonly type: 'answ
   if (checked.length === 0 && post.approvals.length === 0) return stream(call, () => sayNothingNew(post.messageId));
   if (place?.id !== post.messageId) throw new NotFoundError(`message "${post.messageId}" that could be continued`);
   for (const give of checked) await give('accepted');
-  const rest = checked.at(-1)?.('rest');
-  rest?.catch(() => undefined);
-  const options = { sessionId: session.id, place, ...(rest !== undefined && { rest }) };
+  const rest = Promise.all(checked.map((give) => give('rest')));
+  rest.catch(() => undefined);
+  const options = { sessionId: session.id, place, ...(checked.length > 0 && { rest }) };
   return stream(call, (signal) => skipSteps(follow(services, { ...options, signal }), post.steps));
 }
 

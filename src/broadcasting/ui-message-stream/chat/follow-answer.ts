@@ -4,11 +4,13 @@
 // F1. The stored part comes first and whole, whoever reads and whenever.
 // F2. It ends when the run has ended, or waits for somebody, or the next message has come. A run that waits for a provider goes on by
 //     itself, so its answer does too.
-// F3. A reader that leaves changes nothing. A runtime that closes breaks the answer off: `Interrupted`, not an end.
+// F3. What a worker refuses after it was accepted is the end of the answer: whoever asked reads why.
+// F4. A reader that leaves changes nothing. A runtime that closes breaks the answer off: `Interrupted`, not an end.
+import type { Redactor } from '../../../lib/index.ts';
 import type { Message } from '../../../messages/index.ts';
 import type { Session, StoredEvent } from '../../../sessions/index.ts';
 import type { SessionStreamItem } from '../../http/index.ts';
-import { SessionStream } from '../../http/index.ts';
+import { describeError, isServerError, SessionStream } from '../../http/index.ts';
 import { AnswerMapper } from '../answer-mapper.ts';
 import type { AnswerChunk } from '../answer-types.ts';
 import { isRoot } from '../event-fields.ts';
@@ -28,7 +30,7 @@ export interface ChunkGroup {
 export interface FollowOptions {
   readonly sessionId: string;
   readonly place: AnswerPlace;
-  /** Settles when the action that this reader has taken is done. Nothing that happened before ends the answer. */
+  /** Settles when the action that this reader has taken is done, or refused. Nothing that happened before ends the answer. */
   readonly rest?: Promise<unknown>;
   /** Aborts if the reader leaves. */
   readonly signal: AbortSignal;
@@ -40,6 +42,10 @@ const isAtRest = ({ status, mailbox, waitingFor, lastSeq }: Session, seq: number
   mailbox.length === 0 &&
   lastSeq <= seq &&
   !(waitingFor.length > 0 && waitingFor.every(({ type }) => type === 'provider'));
+
+/** Returns what a page reads of an action that was refused; nothing if the server could not do it: that breaks the answer off. */
+export const toRefusal = (redactor: Redactor, error: unknown): readonly AnswerChunk[] =>
+  isServerError(error) ? [] : [{ type: 'error', errorText: describeError(redactor, error).message }];
 
 /** Returns a function that finds the messages of a conversation. */
 export function createMessageFinder({ state }: Session): (messageId: string) => Message | undefined {
@@ -74,12 +80,16 @@ export class AnswerFollower {
   async *read(): AsyncGenerator<ChunkGroup, boolean, undefined> {
     const { rest, sessionId, place, signal } = this.#options;
     yield { isPast: true, chunks: this.#mapper.start(place.id, { sessionId }) };
+    let refusal: readonly AnswerChunk[] = [];
     if (rest !== undefined) {
       const settled = new AbortController();
-      void rest.catch(() => undefined).then(() => settled.abort());
+      const note = (error: unknown): void => void (refusal = toRefusal(this.#services.redactor, error));
+      void rest.catch(note).then(() => settled.abort());
       yield* this.#readUntil(AbortSignal.any([signal, settled.signal]), false);
     }
     if (!this.#isDone && !signal.aborted) yield* this.#readUntil(signal, true);
+    // Last, so that the page has the answer as it is.
+    if (this.#isDone && refusal.length > 0) yield { isPast: false, chunks: refusal };
     return this.#isDone;
   }
 
