@@ -11,7 +11,7 @@ import type { Orchestrator } from '../../src/step-by-step/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
 import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 import type { Stage } from './stage.ts';
-import { ann, bob, dump, getWait, refusal, stageOn } from './stage.ts';
+import { ann, bob, createGate, dump, getWait, refusal, stageOn } from './stage.ts';
 
 const paid: string[] = [];
 const pay = (name: string, key: string): Tool =>
@@ -148,4 +148,47 @@ test('a call cannot be approved if its tool is gone, also after the new version 
   expect(await getWait(runtime, 's')).toMatchObject({ type: 'approval', toolName: 'pay' });
   await runtime.reject('s', payment, { by: bob, reason: 'no' });
   expect(await runtime.get('s')).toMatchObject({ status: 'completed', agent: { version: '2' } });
+});
+
+test('an approval for the rest of the session does not cover a call whose tool is gone', async () => {
+  paid.length = 0;
+  const stage = stageOn(createMemoryPlace());
+  const covered = (name: string): Tool =>
+    defineTool({
+      name,
+      description: 'Pays.',
+      input: { type: 'object', properties: { amount: { type: 'number' } } } as const,
+      needsApproval: true,
+      approvalScope: { arguments: 'exact', maxUses: 5, expiresMs: 600_000 },
+      run: () => void paid.push(name),
+    });
+  const gate = createGate();
+  // The second call is asked for while the runtime drains: nobody approves it any more.
+  const model = scriptedModel(
+    [
+      async ({ messages }) => {
+        const results = messages.filter(({ role }) => role === 'tool').length;
+        if (results === 1) {
+          gate.reach();
+          await gate.passed;
+        }
+        return results < 2 ? { toolCalls: [{ name: 'pay', args: { amount: 5 } }] } : 'Done.';
+      },
+    ],
+    { repeatLast: true },
+  );
+  const make = (version: string, tool: Tool): Orchestrator => createAgent({ id: 'desk', version, model, tools: [tool] });
+  const first = stage.start({ agents: [make('1', covered('pay'))] });
+  await first.create({ id: 's' }, { by: ann });
+  await first.send('s', 'Pay twice.', { by: ann });
+  await first.approve('s', await getWait(first, 's'), { by: bob, scope: 'session', until: 'accepted' });
+  await gate.reached;
+  const draining = first.drain();
+  gate.open();
+  await draining;
+  const runtime = stage.start({ agents: [make('2', covered('transfer'))] });
+  await runtime.ready;
+  const wait = await getWait(runtime, 's');
+  await refusal(runtime.approve('s', wait, { by: bob }), 'agent-changed');
+  expect([(await runtime.get('s')).status, paid]).toStrictEqual(['waiting', ['pay']]);
 });

@@ -288,6 +288,22 @@ describe.each(pickSubjects(places))('a cancel of a step that ends the process, o
     expect(stage.ran).toStrictEqual(['note 1']);
   });
 
+  test('needs no context', async () => {
+    const stage = setUp(makePlace());
+    let isBroken = false;
+    const context = (): object => {
+      if (isBroken) throw new Error('no database');
+      return {};
+    };
+    await stage.send(stage.start({ context }), 'one', 'note 1 & slow 2; say End');
+    await stage.called(2, 1);
+    isBroken = true;
+    const runtime = stage.start({ context, maxRecoveries: 0 });
+    await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+    expect(await runtime.cancel('one', 'it is poisoned', { by: bob })).toMatchObject({ status: 'stopped' });
+    expect(readResults(await runtime.get('one'))[0]).toBe('note: note done');
+  });
+
   test('leaves hooks out once they have ended the process too, and what the calls returned is unknown', async () => {
     const stage = setUp(makePlace());
     let asked = 0;

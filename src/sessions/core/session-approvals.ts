@@ -52,7 +52,7 @@ export interface CoveredWait {
 }
 
 /** Finds the first call that waits for an approval and is covered by one that was given earlier. */
-export function findCoveredWait(approvals: readonly SessionApproval[], { waitingFor }: RunState, now: number): CoveredWait | undefined {
+export function findCoveredWait(approvals: readonly SessionApproval[], waitingFor: readonly Wait[], now: number): CoveredWait | undefined {
   if (approvals.length === 0) return undefined;
   for (const wait of waitingFor) {
     if (wait.type !== 'approval' || wait.problem !== undefined) continue;

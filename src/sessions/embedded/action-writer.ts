@@ -8,6 +8,7 @@ import { notifyListener, reportToConsole } from '../../events/index.ts';
 import type { Orchestrator, RunState } from '../../step-by-step/index.ts';
 import { Supersession, toAskedCall } from '../../step-by-step/index.ts';
 import type { Action } from '../core/action.ts';
+import { AgentChangedError } from '../core/agent-changed-error.ts';
 import type { AnswerRequest } from '../core/answers.ts';
 import { applyRequest, checkAnswer, isAnswer } from '../core/answers.ts';
 import { computeApprovalDigest } from '../core/approval-digest.ts';
@@ -72,9 +73,16 @@ export class ActionWriter {
   }
 
   /** Approves a call that is covered by an earlier approval. Returns undefined if it is not covered any more. */
-  async approveCovered({ wait, approval }: CoveredWait): Promise<StoredAction | undefined> {
+  async approveCovered({ wait, approval }: CoveredWait, agent: Orchestrator | undefined): Promise<StoredAction | undefined> {
     const { id, state, claimed } = this.#log;
     const digest = await computeApprovalDigest(id, toAskedCall(state, wait));
+    try {
+      if (agent !== undefined) await this.checkAnswer({ type: 'approve', waitId: wait.id, digest }, agent, false);
+    } catch (error) {
+      // A person decides what becomes of a call that this version of the agent cannot run.
+      if (!(error instanceof AgentChangedError)) throw error;
+      this.#log.uncovered.add(wait.id);
+    }
     // The approval may have been revoked meanwhile.
     const current = this.#log.findCoveredWait();
     if (current?.approval.id !== approval.id || current.wait.id !== wait.id || this.#log.state !== state) return undefined;

@@ -324,7 +324,7 @@ export class LiveSession {
     const { log } = this;
     if (!log.journal.isEmpty || this.#services.closing.aborted) return true;
     for (let covered = log.findCoveredWait(); covered !== undefined; covered = log.findCoveredWait()) {
-      const approved = await this.#actions.approveCovered(covered);
+      const approved = await this.#actions.approveCovered(covered, this.#findAgent());
       if (approved === undefined) continue;
       const { done, events } = approved;
       try {

@@ -129,10 +129,12 @@ function toOutageRule(services: RunServices, sessionId: string): EngineOutageRul
   return { maxMs, measureMs: (since) => services.measureOutage(sessionId, since) };
 }
 
-async function createContext({ facts }: SessionLog, { context }: RunServices['options']): Promise<unknown> {
+/** Creates the context of a run. One that is to end does without, if there is none to be had. */
+async function createContext({ facts }: SessionLog, { context }: RunServices['options'], isEnding: boolean): Promise<unknown> {
   try {
     return await context?.(facts);
   } catch (error) {
+    if (isEnding) return {};
     throw new ContextFailedError(facts.id, error);
   }
 }
@@ -155,12 +157,12 @@ export async function runExecution(
     if (pendingStep === undefined && !jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
   };
   noteAgent(state);
-  // A run that only ends needs no context.
-  const onlyEnds = log.journal.isEmpty && findEnd(log.queued, number) !== undefined;
-  const context = onlyEnds ? {} : await createContext(log, services.options);
-  await beforeRun();
   // No code of the host that it can do without is called.
   const isQuiet = isLooping && hasResisted;
+  const isEnding = findEnd(log.queued, number) !== undefined;
+  // A run that only ends needs no context.
+  const context = isQuiet || (isEnding && log.journal.isEmpty) ? {} : await createContext(log, services.options, isEnding);
+  await beforeRun();
   const end = new RunEnd(log.journal, log.claimed.clock);
   // Somebody may have cancelled it before it ran, in this process or in an earlier one.
   const reason = findEnd(log.queued, number);

@@ -80,6 +80,8 @@ export class SessionLog {
   readonly queued: Map<number, QueuedAction>;
   /** Calls that the open step has asked a person to approve, by the id of the wait. */
   readonly asked: Map<string, AskedCall> = new Map();
+  /** Waits that no earlier approval covers any more: the agent that is here cannot run their calls. */
+  readonly uncovered: Set<string> = new Set();
   facts: SessionFacts;
   #state: RunState;
   #safeState: RunState;
@@ -186,7 +188,8 @@ export class SessionLog {
   findCoveredWait(): CoveredWait | undefined {
     const revoked = [...this.queued.values()].flatMap(({ action }) => (action.type === 'revoke' ? [action.approvalId] : []));
     const approvals = revoked.length === 0 ? this.#approvals : this.#approvals.filter(({ id }) => !revoked.includes(id));
-    return findCoveredWait(approvals, this.#state, this.claimed.clock.now());
+    const waitingFor = this.#state.waitingFor.filter(({ id }) => !this.uncovered.has(id));
+    return findCoveredWait(approvals, waitingFor, this.claimed.clock.now());
   }
 
   /** True if a process ended in the open step. */
