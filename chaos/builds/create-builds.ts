@@ -1,7 +1,7 @@
 // Two builds of the sources in a folder: the present one, and a later one that writes one field more into everything that is stored.
 // U1. The field is an addition, as releases of one schema may have: neither build knows the schema of the other by its number.
 // U2. A patch whose place is not found fails: it must be written anew together with the code that it changes.
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -109,6 +109,8 @@ function applyPatch(folder: string, { file, find, replace }: Patch): void {
 function createBuild(folder: string, patches: readonly Patch[]): string {
   mkdirSync(folder);
   for (const name of ['src', 'chaos']) cpSync(join(sourceFolder, name), join(folder, name), { recursive: true });
+  // The sources import packages that only a built package contains.
+  symlinkSync(join(sourceFolder, 'node_modules'), join(folder, 'node_modules'), 'junction');
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
   for (const patch of patches) applyPatch(folder, patch);
   return folder;
