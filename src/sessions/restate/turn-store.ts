@@ -43,10 +43,12 @@ export function createTurnStore(access: TurnAccess): SessionStore {
     rewrite: ({ sessionId: _, epoch: __, ...rewrite }) => access.write({ type: 'rewrite', ...rewrite }),
     delete: ({ sessionId: _, epoch: __, ...deletion }) => access.write({ type: 'delete', ...deletion }),
     answerMail: ({ epoch: _, ...answer }) => access.write({ type: 'answer', ...answer }),
+    // A request has one mail, which the turn is about to answer: no earlier one was answered.
+    readMail: async ({ isWaiting } = {}) => (isWaiting === false ? [] : refuse()),
     watch: () => () => undefined,
     close: async () => undefined,
     ...{ list: refuse, feed: refuse, claim: refuse, readClaim: refuse, beat: refuse, release: refuse },
-    ...{ post: refuse, readMail: refuse, putHold: refuse, dropHold: refuse, readHolds: refuse, quarantine: refuse },
+    ...{ post: refuse, putHold: refuse, dropHold: refuse, readHolds: refuse, quarantine: refuse },
     ...{ readNote: refuse, listNotes: refuse, writeNote: refuse },
   };
 }
