@@ -27,8 +27,13 @@ function createApp() {
   const gate = join(app, 'gate');
   const env = { ...process.env, CHAT_DB: join(app, 'chats.db'), CHAT_GATE: gate, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined };
   const run = (...args: readonly string[]): ChildProcess => {
-    const child = spawn(process.execPath, [next, ...args], { cwd: app, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    onTestFinished(() => void child.kill('SIGKILL'));
+    const child = spawn(process.execPath, [next, ...args], { cwd: app, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const closed = once(child, 'close');
+    onTestFinished(async () => {
+      // `next dev` serves in a process of its own, which outlives it and writes into the folder: the whole group is killed.
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
+      await closed;
+    });
     return child;
   };
   return { run, open: () => writeFileSync(gate, ''), route: join(app, 'app/api/chat/[[...path]]/route.js') };
