@@ -210,6 +210,17 @@ describe('an approval', () => {
     expect(runs).toEqual([]);
   });
 
+  it('that was given with other arguments in another tab is not taken for this one', async () => {
+    const { site, page, runs, id } = await openAsking();
+    const stale = await site.open('c1');
+    await page.addToolApprovalResponse({ id, approved: true, options: { body: { edits: { [id]: { euros: 3 } } } } });
+    await isReady(page, 3);
+    await stale.addToolApprovalResponse({ id, approved: true, options: { body: { edits: { [id]: { euros: 4 } } } } });
+    await until(() => stale.status === 'error');
+    expect(stale.error?.message).toContain('it was approved by ann, with other arguments');
+    expect(runs).toEqual([3]);
+  });
+
   it('that was given cannot be taken back by a rejection from another tab', async () => {
     const { site, page, runs, id } = await openAsking();
     const stale = await site.open('c1');

@@ -3,7 +3,8 @@
 // G2. All answers are checked before any is given: a forged one among them stops all.
 // G3. An answer that somebody has given before, in another tab for example, is not given again. The opposite answer is too late.
 // G4. A call of which something was hidden is not approved here: nobody has seen all of it.
-import { describeValue, InvalidArgumentError, omitUndefined, readField, systemIds } from '../../../lib/index.ts';
+import type { Json } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, jsonEquals, omitUndefined, readField, systemIds } from '../../../lib/index.ts';
 import type { ActionOptions, Session, StoredEvent } from '../../../sessions/index.ts';
 import { ForgedApprovalError, LateAnswerError } from '../../../sessions/index.ts';
 import type { Caller, RequestedWait } from '../../http/index.ts';
@@ -38,15 +39,25 @@ async function findDecision(
   return asked && { asked, ...(decided !== undefined && { decided }) };
 }
 
+/** True if a call was approved with these arguments. */
+async function isApprovedWith({ services, session }: Answerer, digest: string, args: Json): Promise<boolean> {
+  const actions = await services.runtime.actions(session.id);
+  return actions.some(
+    (action) => action.type === 'approve' && action.digest === digest && action.args !== undefined && jsonEquals(action.args, args),
+  );
+}
+
 /** Throws unless the same answer was given before. */
-async function checkGiven(answerer: Answerer, { id, isApproved }: ApprovalAnswer): Promise<void> {
+async function checkGiven(answerer: Answerer, { id, isApproved }: ApprovalAnswer, edited: Json | undefined): Promise<void> {
   const found = await findDecision(answerer, id);
   if (found === undefined) throw new ForgedApprovalError(id);
   const decision = found.decided && getName(found.decided, 'decision');
-  if (decision === (isApproved ? 'approved' : 'rejected')) return;
+  const isSame = decision === (isApproved ? 'approved' : 'rejected');
+  if (isSame && (edited === undefined || (await isApprovedWith(answerer, id, edited)))) return;
   const waitId = getName(found.asked, 'waitId') || getName(found.asked, 'toolCallId');
   const by = found.decided === undefined ? '' : String(readBy(found.decided, 'id'));
-  throw new LateAnswerError(waitId, decision === undefined ? 'it is not waited for any more' : `it was ${decision} by ${by}`);
+  const other = isSame ? ', with other arguments' : '';
+  throw new LateAnswerError(waitId, decision === undefined ? 'it is not waited for any more' : `it was ${decision} by ${by}${other}`);
 }
 
 function checkShown({ services: { redactor } }: Answerer, wait: RequestedWait): void {
@@ -62,7 +73,7 @@ async function checkApproval(answerer: Answerer, answer: ApprovalAnswer, edits: 
   const { runtime, gate } = services;
   const wait = await findOpenWait(runtime, session, ({ digest, type }) => digest === answer.id && type === 'approval');
   if (wait === undefined) {
-    await checkGiven(answerer, answer);
+    await checkGiven(answerer, answer, edits.get(answer.id));
     return [];
   }
   const args = omitUndefined({ args: edits.get(answer.id) });
@@ -84,7 +95,7 @@ async function checkApproval(answerer: Answerer, answer: ApprovalAnswer, edits: 
     (until) =>
       act({ by: caller.by, until, requestId }).catch(async (error: unknown) => {
         if (!lateCodes.includes(String(readField(error, 'code')))) throw error;
-        await checkGiven(answerer, answer);
+        await checkGiven(answerer, answer, args.args);
       }),
   ];
 }
