@@ -153,7 +153,7 @@ test('a call cannot be approved if its tool is gone, also after the new version 
 test('an approval for the rest of the session does not cover a call whose tool is gone', async () => {
   paid.length = 0;
   const stage = stageOn(createMemoryPlace());
-  const covered = (name: string): Tool =>
+  const createPay = (name: string): Tool =>
     defineTool({
       name,
       description: 'Pays.',
@@ -178,7 +178,7 @@ test('an approval for the rest of the session does not cover a call whose tool i
     { repeatLast: true },
   );
   const make = (version: string, tool: Tool): Orchestrator => createAgent({ id: 'desk', version, model, tools: [tool] });
-  const first = stage.start({ agents: [make('1', covered('pay'))] });
+  const first = stage.start({ agents: [make('1', createPay('pay'))] });
   await first.create({ id: 's' }, { by: ann });
   await first.send('s', 'Pay twice.', { by: ann });
   await first.approve('s', await getWait(first, 's'), { by: bob, scope: 'session', until: 'accepted' });
@@ -186,7 +186,7 @@ test('an approval for the rest of the session does not cover a call whose tool i
   const draining = first.drain();
   gate.open();
   await draining;
-  const runtime = stage.start({ agents: [make('2', covered('transfer'))] });
+  const runtime = stage.start({ agents: [make('2', createPay('transfer'))] });
   await runtime.ready;
   const wait = await getWait(runtime, 's');
   await refusal(runtime.approve('s', wait, { by: bob }), 'agent-changed');
