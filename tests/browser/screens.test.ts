@@ -27,11 +27,12 @@ const modes: Readonly<Record<string, ContextOptions>> = {
 
 describe('screens', () => {
   let site: Site;
-  const ids = { conversation: '', approval: '', why: '', failed: '' };
+  const ids = { conversation: '', approval: '', why: '', failed: '', grant: '' };
   beforeAll(async () => {
     site = await startSite();
     ids.why = await site.newSession('dig', { until: 'rest' });
     ids.failed = await site.newSession('find nobody', { until: 'rest' });
+    ids.grant = await site.newSession('dig', { agent: 'careful', until: 'rest' });
     ids.approval = await site.newSession('refund 17', { until: 'rest' });
     ids.conversation = await site.newSession('find Nordwind', { until: 'rest' });
     await site.request(`/sessions/${ids.conversation}/messages`, { text: `say ${answer}`, until: 'rest' });
@@ -55,6 +56,11 @@ describe('screens', () => {
     approval: async (page) => {
       await page.goto(`${site.url}/s/${ids.approval}`);
       await findConversation(page).getApproval('refund').getByText('The parcel was lost on its way.').waitFor();
+    },
+    grant: async (page) => {
+      await page.goto(`${site.url}/s/${ids.grant}`);
+      await page.getByText('Grant more, or end here, before you send another message.').waitFor();
+      await page.getByRole('textbox', { name: 'Message' }).fill('And what about Weser?');
     },
     why: async (page) => {
       await page.goto(`${site.url}/s/${ids.why}`);
