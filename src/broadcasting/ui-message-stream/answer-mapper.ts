@@ -61,7 +61,7 @@ export class AnswerMapper {
   /** Takes a piece that a model has just written. */
   takeText(kind: 'text' | 'reasoning', text: string): readonly AnswerChunk[] {
     const opened = this.#step === undefined ? this.#open('0') : [];
-    return [...opened, ...(this.#step?.text.stream(kind, this.#redactor.text(text)) ?? [])];
+    return [...opened, ...(this.#step?.text.say(kind, this.#redactor.text(text)) ?? [])];
   }
 
   /** Takes an event that has just happened, stored or not. */
@@ -74,7 +74,7 @@ export class AnswerMapper {
     if (type === 'AgentStepStarted' && isRoot(event)) return this.#startStep(event);
     if (type === 'ModelFallback' && isShown(event)) return [...this.voidAttempt(), ...this.#toNotice(event)];
     if (type === 'RetryScheduled' && isRoot(event)) return this.#toNotice(event);
-    if (isStepEnd(event) && isRoot(event)) return this.#recordText(event, []);
+    if (isStepEnd(event) && isRoot(event)) return this.#recordText(event);
     const entered = this.#enter(event);
     if (getName(event, 'toolCallId') !== '' && type !== 'ToolCallProgress') this.#step?.live.push(event);
     return [...entered, ...this.#takeCall(event)];
@@ -117,7 +117,7 @@ export class AnswerMapper {
     const events = this.#waiting;
     this.#waiting = [];
     const begun = events.flatMap((event) => (event['type'] === 'AgentStepStarted' && isRoot(event) ? this.#open(getStepKey(event)) : []));
-    const spoken = end === undefined ? [] : this.#recordText(end, events);
+    const spoken = end === undefined ? [] : this.#recordText(end);
     return [...begun, ...spoken, ...this.#replay(events)];
   }
 
@@ -169,11 +169,11 @@ export class AnswerMapper {
   #reset({ key, stored }: CurrentStep): readonly AnswerChunk[] {
     this.#step = this.#createStep(key, stored);
     const spoken = stored.findLast((event) => isStepEnd(event) && event['type'] !== 'AgentFinished');
-    return [{ type: 'reset-step' }, ...(spoken === undefined ? [] : this.#recordText(spoken, []))];
+    return [{ type: 'reset-step' }, ...(spoken === undefined ? [] : this.#recordText(spoken))];
   }
 
   /** Makes the text of the step what was recorded. */
-  #recordText(event: EventFields, events: readonly EventFields[]): readonly AnswerChunk[] {
+  #recordText(event: EventFields): readonly AnswerChunk[] {
     if (event['type'] === 'AgentFinished' || getStepKey(event) !== this.#step?.key) return [];
     const step = this.#step;
     if (!step.stored.includes(event)) step.stored.push(event);
@@ -184,8 +184,8 @@ export class AnswerMapper {
     // In this order: each changes what is open.
     return [
       ...step.text.say('reasoning', this.#findThought(step, event)),
-      ...(written === '' ? step.text.stream('text', recorded) : []),
-      ...this.#releaseText(step, events),
+      ...(written === '' ? step.text.say('text', recorded) : []),
+      ...step.text.close(),
     ];
   }
 
@@ -193,12 +193,6 @@ export class AnswerMapper {
   #findThought({ text }: CurrentStep, event: EventFields): string {
     if (text.get('text') !== '' || text.get('reasoning') !== '') return '';
     return this.#redactor.text(this.#findMessage(getName(event, 'messageId'))?.reasoning ?? '');
-  }
-
-  /** Sends a text that was held back, unless it is the JSON of the step's calls. */
-  #releaseText(step: CurrentStep, events: readonly EventFields[]): readonly AnswerChunk[] {
-    const hasCalls = step.calls.hasAny || events.some((event) => getName(event, 'toolCallId') !== '');
-    return [...(hasCalls ? [] : step.text.release()), ...step.text.close()];
   }
 
   #toNotice(event: EventFields): readonly AnswerChunk[] {
