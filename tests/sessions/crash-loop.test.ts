@@ -194,10 +194,20 @@ describe.each(pickSubjects(places))('a step that ends the process, over %s', (_,
 });
 
 describe.each(pickSubjects(places))('a cancel of a step that ends the process, over %s', (_, makePlace) => {
+  /** Waits until the result of a call is stored. */
+  async function whenKept({ place }: { readonly place: Place }): Promise<void> {
+    const store = place.open();
+    await until(async () => {
+      const rows = (await store.load('one'))?.effects ?? [];
+      expect(rows.some(({ key, phase }) => phase === 'result' && /tool\/\d+\/\d+$/.test(key))).toBe(true);
+    });
+  }
+
   test.each([0, 3])('records the calls that were done before it, with maxRecoveries: %i', async (maxRecoveries) => {
     const stage = setUp(makePlace());
     await stage.send(stage.start({ maxRecoveries }), 'one', 'note 1 & slow 2; say End');
     await stage.called(2, 1);
+    await whenKept(stage);
     await stage.crash(2, maxRecoveries, { maxRecoveries });
     const runtime = stage.start({ maxRecoveries });
     await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
@@ -224,6 +234,7 @@ describe.each(pickSubjects(places))('a cancel of a step that ends the process, o
     const stage = setUp(makePlace());
     await stage.send(stage.start(), 'one', 'slow 2 & note 1; say End');
     await stage.called(2, 1);
+    await whenKept(stage);
     await until(() => expect(stage.ran).toStrictEqual(['note 1']));
     const runtime = stage.start({ maxRecoveries: 0 });
     await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
@@ -236,6 +247,7 @@ describe.each(pickSubjects(places))('a cancel of a step that ends the process, o
     const stage = setUp(makePlace());
     await stage.send(stage.start(), 'one', 'note 1 & slow 2; say End');
     await stage.called(2, 1);
+    await whenKept(stage);
     const runtime = stage.start({ maxRecoveries: 0 });
     await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
     await Promise.all([runtime.cancel('one', 'it is poisoned', { by: bob }), runtime.cancel('one', 'no more', { by: ann })]);
@@ -297,6 +309,7 @@ describe.each(pickSubjects(places))('a cancel of a step that ends the process, o
     };
     await stage.send(stage.start({ context }), 'one', 'note 1 & slow 2; say End');
     await stage.called(2, 1);
+    await whenKept(stage);
     isBroken = true;
     const runtime = stage.start({ context, maxRecoveries: 0 });
     await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
