@@ -1,28 +1,19 @@
-// Sessions on SQLite, Postgres and Restate, and workflows on DBOS, in one run, with every commit on disk. A report only: it never fails a check.
+// Sessions on SQLite and Postgres, and workflows on DBOS, in one run, with every commit on disk. A report only: it never fails a check.
 //   npm run bench:engines
-//   npm run bench:engines -- --only SQLite,Restate --rounds 5 --warm-up 3
-import { spawn } from 'node:child_process';
+//   npm run bench:engines -- --only SQLite,Postgres --rounds 5 --warm-up 3
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { dbosEngine } from 'stepline/dbos';
 import { runDurably } from 'stepline/journal';
 import { postgresStore } from 'stepline/postgres';
-import { restateSessions, serveDesk } from 'stepline/restate';
 import type { EmbeddedRuntime } from 'stepline/sessions';
 import { createSessionRuntime } from 'stepline/sessions';
 import { sqliteStore } from 'stepline/sqlite';
 import { startWorkflows } from '../tests/engines/dbos/start-workflows.ts';
-import { startRestate } from '../tests/engines/restate/server.ts';
 import { openPool, startServer } from '../tests/postgres/server.ts';
 import { createBenchAgent } from './engines-agent.ts';
-import type { WorkerOrder } from './engines-worker.ts';
 import { median } from './measure.ts';
 
 const by = { id: 'bench', kind: 'service' };
@@ -31,7 +22,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     'warm-up': { type: 'string', default: '3' },
-    only: { type: 'string', default: 'SQLite,Postgres,Restate,DBOS' },
+    only: { type: 'string', default: 'SQLite,Postgres,DBOS' },
   },
 });
 const [rounds, warmUp] = [Number(values.rounds), Number(values['warm-up'])];
@@ -62,8 +53,6 @@ async function measureSessions(runtime: EmbeddedRuntime, sessions: number): Prom
 const folder = mkdtempSync(join(tmpdir(), 'stepline-bench-'));
 const postgres = ['Postgres', 'DBOS'].some((name) => only.includes(name)) ? await startServer() : undefined;
 const pool = postgres && (await openPool(postgres.url));
-const restate = only.includes('Restate') ? await startRestate() : undefined;
-const workers = restate && startWorkers();
 let places = 0;
 const nextPlace = (): string => String((places += 1));
 
@@ -74,44 +63,6 @@ function openEmbedded(store: ReturnType<typeof sqliteStore>, steps: number): Pla
     dispose: async () => {
       await runtime.drain();
       await store.close();
-    },
-  };
-}
-
-/** Starts the process of the workers. Returns a function that gives it an order, and settles with its answer. */
-function startWorkers(): (order: WorkerOrder) => Promise<string> {
-  const script = fileURLToPath(new URL('engines-worker.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return async (order) => {
-    child.stdin.write(`${JSON.stringify(order)}\n`);
-    const { value } = await lines.next();
-    return String(value);
-  };
-}
-
-/** As in the docs: the worker is a process of its own, the desk is part of the application, which is this process. */
-async function openRestate(steps: number): Promise<Place> {
-  if (restate === undefined || workers === undefined) throw new Error('There is no Restate server.');
-  const list = sqliteStore({ path: join(folder, `${nextPlace()}.db`) });
-  const prefix = `Bench${nextPlace()}`;
-  const url = await workers({ type: 'open', ingress: restate.ingress, prefix, steps });
-  const desk = createServer(serveDesk({ list, prefix }).node).listen(0, '127.0.0.1');
-  await once(desk, 'listening');
-  // Holds: it listens on a port.
-  await restate.register(`http://127.0.0.1:${String((desk.address() as AddressInfo).port)}`);
-  await restate.register(url);
-  await workers({ type: 'start' });
-  const runtime = restateSessions({ agents: [createBenchAgent(steps)], ingress: { url: restate.ingress }, list, prefix });
-  return {
-    measure: (sessions) => measureSessions(runtime, sessions),
-    dispose: async () => {
-      await runtime.drain();
-      await workers({ type: 'drain' });
-      desk.close();
-      await list.close();
     },
   };
 }
@@ -136,18 +87,17 @@ const openDbos = (steps: number): Place => ({
   dispose: async () => undefined,
 });
 
-const kinds: Readonly<Record<string, (steps: number) => Place | Promise<Place>>> = {
+const kinds: Readonly<Record<string, (steps: number) => Place>> = {
   SQLite: (steps) => openEmbedded(sqliteStore({ path: join(folder, `${nextPlace()}.db`) }), steps),
   ...(pool && { Postgres: (steps: number) => openEmbedded(postgresStore({ pool, schema: `bench_${nextPlace()}` }), steps) }),
-  Restate: openRestate,
   DBOS: openDbos,
 };
 
 const figures = new Map<string, number[]>();
 const add = (name: string, figure: number): void => void figures.set(name, [...(figures.get(name) ?? []), figure]);
 
-async function measureOnce(open: (steps: number) => Place | Promise<Place>, steps: number, sessions: number): Promise<number> {
-  const { measure, dispose } = await open(steps);
+async function measureOnce(open: (steps: number) => Place, steps: number, sessions: number): Promise<number> {
+  const { measure, dispose } = open(steps);
   const seconds = await measure(sessions);
   await dispose();
   return seconds;
@@ -181,7 +131,6 @@ for (const name of only) {
 await workflows?.dispose();
 await pool?.end();
 await postgres?.dispose();
-await restate?.dispose();
 rmSync(folder, { recursive: true });
 // Connections that the server keeps open must not keep the process alive.
 process.exit(0);

@@ -17,7 +17,8 @@ const runtime: EmbeddedRuntime = createSessionRuntime({
   role: 'client',
 });
 const ending = new AbortController();
-const seen = { events: 0, pieces: 0 };
+/** Pieces of text, and how long after the model gave it each first word of an answer came. */
+const seen = { events: 0, pieces: 0, characters: 0, firstMs: [] as number[] };
 const readers: Promise<void>[] = [];
 const options = { follow: true, signal: ending.signal };
 
@@ -26,7 +27,15 @@ async function followEvents(id: string): Promise<void> {
 }
 
 async function followText(id: string): Promise<void> {
-  for await (const { type } of runtime.openStep(id, options)) if (type === 'text') seen.pieces += 1;
+  let answer = '';
+  for await (const item of runtime.openStep(id, options)) {
+    if (item.type !== 'text') continue;
+    seen.pieces += 1;
+    seen.characters += item.text.length;
+    const place = `${String(item.execution)}/${String(item.step)}`;
+    if (place !== answer) seen.firstMs.push(Date.now() - Number(/\d{13}/.exec(item.text)?.[0]));
+    answer = place;
+  }
 }
 
 const print = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -35,8 +35,11 @@ function createStreamingModel(last: number, streamMs: number): Model {
   const usage = Usage.of({ input: 100, output: 20 });
   const stream: Model['stream'] = async ({ messages }, onDelta) => {
     const step = (messages.length + 1) / 2;
-    const words = Array.from({ length: pieces }, (_, index) => `word ${String(index)} of step ${String(step)} `);
-    for (const text of words) {
+    const words: string[] = [];
+    for (let index = 0; index < pieces; index += 1) {
+      // The client sees how old it is.
+      const text = `word ${String(index)} at ${String(Date.now())} `;
+      words.push(text);
       onDelta({ type: 'text', text });
       if (streamMs > 0) await pause(streamMs / pieces);
     }
@@ -66,7 +69,16 @@ const loads: readonly Load[] = [
 ];
 
 interface Client {
-  readonly stop: () => Promise<{ readonly events: number; readonly pieces: number }>;
+  readonly stop: () => Promise<Seen>;
+}
+
+/** Figures of the client. */
+interface Seen {
+  readonly events: number;
+  readonly pieces: number;
+  readonly characters: number;
+  /** Milliseconds from the first word of an answer to its arrival, for each answer. */
+  readonly firstMs: readonly number[];
 }
 
 /** Starts a process that follows sessions; settles when it does. */
@@ -86,15 +98,14 @@ async function startClient(place: BenchStore, ids: readonly string[]): Promise<C
       const { value } = await lines.next();
       await once(child, 'exit');
       // Holds: that is what the client prints last.
-      return JSON.parse(String(value)) as { readonly events: number; readonly pieces: number };
+      return JSON.parse(String(value)) as Seen;
     },
   };
 }
 
 interface Measurement {
   readonly figure: number;
-  readonly events: number;
-  readonly pieces: number;
+  readonly seen?: Seen | undefined;
 }
 
 async function measure(place: BenchStore, { sessions, steps, streamMs, unit }: Load, isFollowed: boolean): Promise<Measurement> {
@@ -118,7 +129,7 @@ async function measure(place: BenchStore, { sessions, steps, streamMs, unit }: L
   await runtime.drain();
   await close();
   const figure = unit === 'steps/s' ? (sessions * steps) / seconds : (1000 * seconds) / (sessions * steps);
-  return { figure, events: seen?.events ?? 0, pieces: seen?.pieces ?? 0 };
+  return { figure, seen };
 }
 
 /** Throws if the client has not seen every event. */
@@ -138,17 +149,26 @@ const createPlace: Readonly<Record<BenchStore['type'], () => BenchStore>> = {
 };
 
 const figures = new Map<string, number[]>();
-const followed = new Map<string, number>();
+const followed = new Map<string, Seen>();
 // The first round is the compiler's. All ways take turns, so that a slow moment of the machine hits all of them.
 for (let round = 0; round <= rounds; round += 1) {
   for (const store of ['SQLite', 'Postgres'] as const)
     for (const load of loads)
       for (const isFollowed of [false, true]) {
-        const { figure, pieces: seen } = await measure(createPlace[store](), load, isFollowed);
+        const { figure, seen } = await measure(createPlace[store](), load, isFollowed);
         const name = `${store}, ${load.name}`;
         if (round > 0) figures.set(`${name} ${String(isFollowed)}`, [...(figures.get(`${name} ${String(isFollowed)}`) ?? []), figure]);
-        if (isFollowed) followed.set(name, seen);
+        if (seen !== undefined) followed.set(name, seen);
       }
+}
+
+/** Describes pieces, and the time to the first of an answer. */
+function describeText(seen: Seen | undefined): string {
+  if (seen === undefined || seen.pieces === 0) return 'nothing before it was recorded';
+  const sorted = [...seen.firstMs].sort((one, other) => one - other);
+  const at = (part: number): string => String(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]);
+  const size = Math.round(seen.characters / seen.pieces);
+  return `${String(seen.pieces)} pieces of ${String(size)} characters; first word after ${at(0.5)} ms (p50), ${at(0.99)} ms (p99)`;
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -156,7 +176,7 @@ print(
   `Node ${process.version}, medians of ${String(rounds)}; a step: an answer of ${String(pieces)} pieces and one call that must not run twice`,
 );
 print(
-  `${''.padEnd(42)}${'alone'.padStart(10)}${'followed'.padStart(10)}${''.padEnd(9)}${'ratio'.padStart(7)}   pieces of text that the client saw`,
+  `${''.padEnd(42)}${'alone'.padStart(10)}${'followed'.padStart(10)}${''.padEnd(9)}${'ratio'.padStart(7)}   what the client saw of the text`,
 );
 for (const store of ['SQLite', 'Postgres'])
   for (const { name, unit } of loads) {
@@ -164,7 +184,7 @@ for (const store of ['SQLite', 'Postgres'])
     const [alone = 0, beside = 0] = ['false', 'true'].map((each) => median(figures.get(`${key} ${each}`) ?? []));
     const show = (value: number): string => value.toFixed(unit === 'steps/s' ? 0 : 2).padStart(10);
     print(
-      `${key.padEnd(42)}${show(alone)}${show(beside)} ${unit.padEnd(8)}${(beside / alone).toFixed(2).padStart(7)}   ${String(followed.get(key))}`,
+      `${key.padEnd(42)}${show(alone)}${show(beside)} ${unit.padEnd(8)}${(beside / alone).toFixed(2).padStart(7)}   ${describeText(followed.get(key))}`,
     );
   }
 await server.dispose();

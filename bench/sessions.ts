@@ -112,13 +112,16 @@ async function bytesPerStep(steps: number): Promise<readonly number[]> {
     const store = sqliteStore({ path });
     return {
       ...store,
-      write: (write) => {
-        open += Buffer.byteLength(JSON.stringify(write));
-        if (write.clearsEffects === true) {
-          bytes.push(open);
-          open = 0;
-        }
-        return store.write(write);
+      log: {
+        ...store.log,
+        write: (write) => {
+          open += Buffer.byteLength(JSON.stringify(write));
+          if (write.clearsEffects === true) {
+            bytes.push(open);
+            open = 0;
+          }
+          return store.log.write(write);
+        },
       },
     };
   });

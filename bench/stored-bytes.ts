@@ -27,7 +27,7 @@ async function measure(steps: number): Promise<void> {
   const runtime = createSessionRuntime({ agents: [agent], store });
   const { id } = await runtime.create({}, { by });
   await runtime.send(id, 'Go.', { by });
-  const entries = await store.entries(id);
+  const entries = await store.log.entries(id);
   const bodies = entries.map(({ body }) => Buffer.byteLength(body));
   print(`${String(steps)} steps as a snapshot`, Buffer.byteLength(AgentState.codec.stringify(end)));
   print(`${String(steps)} steps in a session's log`, sum(bodies));

@@ -25,22 +25,28 @@ function findPlaces({ entries = [], effects = [], after }: SessionWrite): WriteP
 export function watchedStore(store: SessionStore, { reach, onSafe, onClaimed }: Watch): SessionStore {
   return {
     ...store,
-    claim: async () => {
-      const epoch = await store.claim();
-      await onClaimed();
-      return epoch;
+    claims: {
+      ...store.claims,
+      claim: async () => {
+        const epoch = await store.claims.claim();
+        await onClaimed();
+        return epoch;
+      },
     },
-    write: async (write) => {
-      const places = findPlaces(write);
-      const writing = store.write(write);
-      if (places !== undefined) reach(places.asked);
-      await writing;
-      onSafe(write);
-      if (places?.safe !== undefined) reach(places.safe);
-    },
-    load: async (sessionId) => {
-      reach('loading');
-      return store.load(sessionId);
+    log: {
+      ...store.log,
+      write: async (write) => {
+        const places = findPlaces(write);
+        const writing = store.log.write(write);
+        if (places !== undefined) reach(places.asked);
+        await writing;
+        onSafe(write);
+        if (places?.safe !== undefined) reach(places.safe);
+      },
+      load: async (sessionId) => {
+        reach('loading');
+        return store.log.load(sessionId);
+      },
     },
   };
 }

@@ -566,7 +566,7 @@ describe('what is stored', () => {
       const runtime = start();
       expect((await runtime.send('s', hall.words(), { by })).status).toBe('completed');
       await runtime.drain();
-      const entries = await place.open().entries('s');
+      const entries = await place.open().log.entries('s');
       sizes.push(entries.reduce((sum, { body, events = '' }) => sum + body.length + events.length, 0));
     }
     expect(hall.problems).toStrictEqual([]);

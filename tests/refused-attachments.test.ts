@@ -98,7 +98,7 @@ describe('a session with an agent on a real provider package', () => {
         store: place.open(),
         agents: [createAgent({ id: 'a', model, ...(errors !== undefined && { errors }) })],
       });
-    return { start, sent };
+    return { start, sent, place };
   }
 
   it('answers at once without the attachment if the policy retries', async () => {
@@ -125,6 +125,23 @@ describe('a session with an agent on a real provider package', () => {
     for (const body of sent) expect(body).toContain('[attachment report.zip (application/zip) left out: ');
     await second.drain();
   });
+
+  it.each([ErrorPolicy.stopOnAnyError(), ErrorPolicy.retryAll(2).withBackoff({ baseMs: 0 })])(
+    'keeps nothing of the attachment once its message is erased',
+    async (errors) => {
+      const { start, place } = open(errors);
+      const runtime = start();
+      await runtime.create({ id: 'one' }, { by });
+      await runtime.send('one', [{ type: 'text', text: 'Read this.' }, zip], { by });
+      const isKept = async (): Promise<boolean> => JSON.stringify(await place.open().log.entries('one')).includes('report.zip');
+      expect(await isKept()).toBe(true);
+      const [message] = (await runtime.get('one')).state.messages.toArray();
+      await runtime.eraseMessage('one', message?.id ?? '', { by });
+      expect(await isKept()).toBe(false);
+      expect((await runtime.send('one', 'Go on.', { by })).status).toBe('completed');
+      await runtime.drain();
+    },
+  );
 
   it.each<[string, ContentPart, string]>([
     ['an address that is not a URL', { type: 'file', url: 'report.pdf', mediaType: 'application/pdf' }, 'parts[0].url must be a URL'],

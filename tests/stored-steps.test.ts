@@ -30,7 +30,7 @@ async function readStoredBodies(): Promise<readonly unknown[]> {
   const runtime = createSessionRuntime({ ...newProcess, agents: [agent], store, clock, ids });
   const { id } = await runtime.create({ id: 's-1' }, { by: { id: 'ann', kind: 'user' } });
   await runtime.send(id, 'Find Acme.', { by: { id: 'ann', kind: 'user' } });
-  return (await store.entries(id)).map(({ body }) => JSON.parse(body) as unknown);
+  return (await store.log.entries(id)).map(({ body }) => JSON.parse(body) as unknown);
 }
 
 test('the entry of a message and the entry of a second step are stored as the docs show them', async () => {

@@ -20,7 +20,7 @@ async function countTexts({ query }: OpenedDatabase): Promise<Readonly<Record<st
     ['effects', 'body'],
     ['mail', 'body'],
     ['mail', 'reply'],
-    ['holds', 'body'],
+    ['notes', 'body'],
     ['holder', 'body'],
   ] as const;
   const counts: Record<string, number> = {};
@@ -32,7 +32,7 @@ async function countTexts({ query }: OpenedDatabase): Promise<Readonly<Record<st
 }
 
 /** Texts that are seen however seldom one looks. */
-const lastingTexts = ['sessions.details', 'log.body', 'log.events', 'holds.body', 'holder.body'];
+const lastingTexts = ['sessions.details', 'log.body', 'log.events', 'notes.body', 'holder.body'];
 /** Texts that may be gone before one looks. */
 const passingTexts = ['effects.body', 'mail.body', 'mail.reply'];
 

@@ -86,8 +86,8 @@ const laterPatches: Readonly<Record<string, Patch>> = {
   },
   hold: {
     file: 'sessions/embedded/hold-gate.ts',
-    find: 'body: JSON.stringify(rest)',
-    replace: `body: JSON.stringify({ ${addedField}: 'hold', ...rest })`,
+    find: 'const body = JSON.stringify(hold);',
+    replace: `const body = JSON.stringify({ ${addedField}: 'hold', ...hold });`,
   },
   holder: {
     file: 'sessions/embedded/claim-store.ts',

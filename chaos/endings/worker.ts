@@ -14,9 +14,12 @@ const store = sqliteStore({ path });
 let steps = 0;
 const counting = {
   ...store,
-  write: async (write: Parameters<typeof store.write>[0]) => {
-    await store.write(write);
-    steps += write.entries?.filter(({ step }) => step !== undefined).length ?? 0;
+  log: {
+    ...store.log,
+    write: async (write: Parameters<typeof store.log.write>[0]) => {
+      await store.log.write(write);
+      steps += write.entries?.filter(({ step }) => step !== undefined).length ?? 0;
+    },
   },
 };
 const runtime = createSessionRuntime({ agents: createAgents(), store: counting, name: 'endings', onProblem: () => undefined });

@@ -29,7 +29,7 @@ function readSeqs(events: string | undefined): readonly number[] {
 async function readEntries(store: SessionStore, session: string): Promise<readonly LogEntry[]> {
   const all: LogEntry[] = [];
   for (;;) {
-    const page = await store.entries(session, { from: all.length + 1 });
+    const page = await store.log.entries(session, { from: all.length + 1 });
     if (page.length === 0) return all;
     all.push(...page);
   }

@@ -28,7 +28,7 @@ export interface RunFacts {
 /** Rows that must not be left. */
 async function checkRest({ store, query }: OpenedDatabase, { type }: Database): Promise<readonly Figure[]> {
   const [effects] = await query((table) => `SELECT count(*) AS count FROM ${table('effects')}`);
-  const mails = await store.readMail({});
+  const mails = await store.inbox.read({});
   const damage = type === 'sqlite' ? await query(() => 'PRAGMA integrity_check') : [];
   return [
     none(

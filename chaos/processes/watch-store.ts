@@ -22,20 +22,26 @@ export function watchStore(store: SessionStore, { onSpot, onWrite, onSafe, onCla
   };
   return {
     ...store,
-    claim: async (request) => {
-      const epoch = await store.claim(request);
-      await onClaimed(epoch);
-      return epoch;
+    claims: {
+      ...store.claims,
+      claim: async (request) => {
+        const epoch = await store.claims.claim(request);
+        await onClaimed(epoch);
+        return epoch;
+      },
     },
-    write: async (write) => {
-      const [asked, safe] = findSpots(write);
-      record('asked', write);
-      const writing = store.write(write);
-      if (asked !== undefined) onSpot(asked);
-      await writing;
-      record('safe', write);
-      onSafe();
-      if (safe !== undefined) onSpot(safe);
+    log: {
+      ...store.log,
+      write: async (write) => {
+        const [asked, safe] = findSpots(write);
+        record('asked', write);
+        const writing = store.log.write(write);
+        if (asked !== undefined) onSpot(asked);
+        await writing;
+        record('safe', write);
+        onSafe();
+        if (safe !== undefined) onSpot(safe);
+      },
     },
   };
 }

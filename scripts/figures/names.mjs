@@ -81,14 +81,7 @@ export function measurePorts(sources) {
 }
 
 // Adapters of the ports for models, stores and engines.
-const adapterFolders = [
-  'src/inference/ai-sdk',
-  'src/sessions/sqlite',
-  'src/sessions/postgres',
-  'src/sessions/restate',
-  'src/journal/dbos',
-  'src/journal/restate',
-];
+const adapterFolders = ['src/inference/ai-sdk', 'src/sessions/sqlite', 'src/sessions/postgres', 'src/journal/dbos', 'src/journal/restate'];
 
 /** The names that adapters import from src/ other than through an entry point, as adapter#name.
  * @type {(sources: readonly Source[]) => readonly string[]} */

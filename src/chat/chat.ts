@@ -9,6 +9,7 @@ import type { ContextOfParticipants, Conversation, ConversationOptions } from '.
 import { createConversation } from './conversation.ts';
 import { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 import type { Participant, ParsedWords } from './participant.ts';
+import { viewMessages } from './view.ts';
 
 /** Options of a chat. */
 export interface ChatOptions<Given extends readonly Participant<never>[] = readonly Participant<never>[]> extends ConversationOptions<
@@ -33,6 +34,7 @@ export const chatStates: StateType<ChatState> = {
   ...ChatState.codec,
   empty: (options) => ChatState.empty(options),
   is: (value) => value instanceof ChatState,
+  viewMessages,
 };
 
 const parse = (said: unknown): ParsedWords =>

@@ -37,3 +37,4 @@ export { TurnNotGivenError } from './turn-not-given-error.ts';
 export type { Equipment } from './turn-setup.ts';
 export type { SpokenTurn } from './turn-state.ts';
 export { getLastInput, getSpeaker, TurnState } from './turn-state.ts';
+export { viewMessages } from './view.ts';

@@ -5,6 +5,7 @@
 // V2. A message keeps its id, so that it can be found in the conversation after it has left the window.
 // V3. What was folded into a summary is read there, and nowhere else; the conversation itself never gets shorter.
 import { jsonEquals, omitUndefined } from '../lib/index.ts';
+import type { Messages } from '../messages/index.ts';
 import { Message, MessageRole, MessageStore, SectionName } from '../messages/index.ts';
 import type { ParticipantWindow, UnfinishedTurn } from './chat-step.ts';
 import { markLines, nameOutsider, withSpeaker } from './speaker-lines.ts';
@@ -82,6 +83,9 @@ export function toView(state: TurnState, participant: string, questionId: string
   const withBuffer = buffer.length === 0 ? store : store.withSection(SectionName.Buffer, buffer);
   return summary === undefined ? withBuffer : withBuffer.withSection(SectionName.Summary, [summary]);
 }
+
+/** Returns the messages that this participant reads at the start of its turn. */
+export const viewMessages = (state: TurnState, participant: string): Messages => toView(state, participant, 'question').toMessages();
 
 /** Result of a turn for the window of its participant. */
 interface TurnEnd {

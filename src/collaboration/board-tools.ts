@@ -13,7 +13,7 @@ import { clipText } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
 import type { Board } from './board.ts';
 import { findArtifactNameProblem } from './board.ts';
-import type { CollaborationState } from './collaboration-state.ts';
+import { CollaborationState } from './collaboration-state.ts';
 import type { PreparedCompletion } from './completion.ts';
 import { describeCompletion } from './completion.ts';
 import type { Rights } from './contribution.ts';
@@ -136,6 +136,7 @@ function writeInstructions(state: CollaborationState, participant: string, { rig
 
 /** Equips a collaborator for one turn. */
 export function equip(state: CollaborationState, participant: string, equipping: EquipOptions): Equipment {
+  const write = (at: CollaborationState): string => writeInstructions(at, participant, equipping);
   const turn: TurnBoard = { board: state.board, author: participant, changes: [] };
   const { names, approvers } = equipping.rights;
   const others = names.filter((name) => name !== participant);
@@ -148,7 +149,8 @@ export function equip(state: CollaborationState, participant: string, equipping:
       ...(approvers.includes(participant) ? [createApproveTool(turn)] : []),
       ...(others.length > 0 ? [createHandoffTool(turn, others)] : []),
     ],
-    instructions: writeInstructions(state, participant, equipping),
+    // A function, and in fingerprints the text at the start: so the definition of a collaborator is the same in every turn.
+    instructions: Object.assign(() => write(state), { toString: () => write(CollaborationState.empty()) }),
   });
   return { capability, changes: () => turn.changes, completionOnly };
 }

@@ -1,7 +1,7 @@
 // A collaboration: several who work on one task, on a shared board.
 // Owns:     what it adds to the turns of a chat: the board in everybody's hands, handing over, and when the task is done.
 import type { ContextOfParticipants, Conversation, ConversationOptions, Participant } from '../chat/index.ts';
-import { checkConversationOptions, createConversation, EveryoneHasSpoken } from '../chat/index.ts';
+import { checkConversationOptions, createConversation, EveryoneHasSpoken, viewMessages } from '../chat/index.ts';
 import { createEventBus } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
@@ -43,6 +43,7 @@ export const collaborationStates: StateType<CollaborationState> = {
   ...CollaborationState.codec,
   empty: (options) => CollaborationState.empty(options),
   is: (value) => value instanceof CollaborationState,
+  viewMessages,
 };
 
 /** Puts what was written in a turn on the board, and the changes on the turn. */

@@ -8,7 +8,7 @@ import { AtLimit, ContinuationEvaluation, findEvaluationProblem } from './contin
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { ExplainOptions } from './explain-outcome.ts';
 import { explainOutcome } from './explain-outcome.ts';
-import { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
+import { findDecisiveEvaluation } from './resolve-evaluations.ts';
 import { EvaluationPattern } from './evaluation-pattern.ts';
 import type { Resolution } from './resolve-evaluations.ts';
 import { collection, resolveEvaluations } from './resolve-evaluations.ts';

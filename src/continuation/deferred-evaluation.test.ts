@@ -9,7 +9,7 @@ import { ExecutionTimeLimit } from './criteria/execution-time-limit.ts';
 import { StepsLimit } from './criteria/steps-limit.ts';
 import { TokenUsageLimit } from './criteria/token-usage-limit.ts';
 import { ToolCallPresenceCheck } from './criteria/tool-call-presence-check.ts';
-import { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
+import { findDecisiveEvaluation } from './resolve-evaluations.ts';
 
 interface Counts {
   used: number;

@@ -4,7 +4,7 @@
 import { adviceByCode, getAdvice } from '../errors/index.ts';
 import { pluralize, toSentence, toShownText } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
-import { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
+import { findDecisiveEvaluation } from './resolve-evaluations.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import {
   describeNumbers,

@@ -31,7 +31,7 @@ export type { DecisionPlace, ExplainableOutcome, ExplainOptions, Headline } from
 export { describeCrashes, getNextAction, listQuiet, listRules, toHeadline, toPlace } from './explain-outcome.ts';
 export type { Explanation } from './explanation.ts';
 export { renderExplanation } from './explanation.ts';
-export { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
+export { findDecisiveEvaluation } from './resolve-evaluations.ts';
 export type { Findings, StopRequest } from './findings.ts';
 export { numberNames } from './number-names.ts';
 export { StopReason } from './stop-reason.ts';

@@ -33,6 +33,8 @@ export type { ResponseBuilder } from './response-builder.ts';
 export { createResponseBuilder } from './response-builder.ts';
 export type { FoundAttachment, RefusedPart } from './refused-parts.ts';
 export { addRefusedParts, findAttachments, keepOnly, leaveOutRefused } from './refused-parts.ts';
+export type { AgentDefinition, KnownView, RecordedOutcome, RequestRecorder, StoredRequest } from './sent-request.ts';
+export { omitHeaders, withSent } from './sent-request.ts';
 export { abortedFailure } from './settle-answer.ts';
 export { StreamInterruptedError } from './stream-interrupted-error.ts';
 export { withTimeouts } from './timeouts.ts';

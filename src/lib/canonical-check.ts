@@ -1,6 +1,6 @@
 // The quick check for values that are canonical already. Most values are, and it costs a fraction of a walk that can also convert.
 // Does not: convert, or say what is wrong: `false` means that canonical-walk.ts has to look.
-import { isCleanKey } from './clean-key.ts';
+import { isCleanKey } from './clean-text.ts';
 import { cleanText } from './clean-text.ts';
 import type { Json } from './json.ts';
 

@@ -10,7 +10,7 @@ import { copyFrozen } from './copy-frozen.ts';
 import { countBytes } from './count-bytes.ts';
 import { copyPlain } from './frozen-copy.ts';
 import type { Json } from './json.ts';
-import { childPath } from './json-path.ts';
+import { childPath } from './quote-text.ts';
 import { isKnownCanonical } from './known-canonical.ts';
 
 /** Limits of a canonical value. */

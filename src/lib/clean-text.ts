@@ -28,3 +28,14 @@ export function isCleanText(value: unknown): value is string {
 /** Ends a sentence about text that cannot be stored as it is. */
 export const describeBrokenText = (text: string): string =>
   `has characters that cannot be stored (half of a surrogate pair, or NUL): ${quoteText(text)}. Leave them out.`;
+
+const cleanKeys = new Set<string>();
+const mostCleanKeys = 1000;
+
+/** True if the name of a field can be stored as it is. With a cache, because the same names occur again and again. */
+export function isCleanKey(key: string): boolean {
+  if (cleanKeys.has(key)) return true;
+  if (cleanText(key) !== key) return false;
+  if (cleanKeys.size < mostCleanKeys) cleanKeys.add(key);
+  return true;
+}

@@ -1,4 +1,4 @@
-import { isCleanKey } from './clean-key.ts';
+import { isCleanKey } from './clean-text.ts';
 import { cleanText } from './clean-text.ts';
 import { isPlainObject, isRecord, setOwn } from './json.ts';
 

@@ -1,5 +1,5 @@
 // Values that JSON.parse made are new, plain and without getters, so that they can be checked and frozen in one walk.
-import { isCleanKey } from './clean-key.ts';
+import { isCleanKey } from './clean-text.ts';
 import { cleanText } from './clean-text.ts';
 import { markCanonical } from './known-canonical.ts';
 

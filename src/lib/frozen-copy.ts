@@ -1,7 +1,7 @@
 // Frozen copies of plain data: checked, converted, copied and frozen in one walk.
 // Owns:     the quick way for values that consist of plain objects, lists, text, numbers, booleans and null.
 // Does not: handle anything else, or say what is wrong: canonical.ts does both.
-import { isCleanKey } from './clean-key.ts';
+import { isCleanKey } from './clean-text.ts';
 import { cleanText } from './clean-text.ts';
 import type { Json, JsonObject } from './json.ts';
 import { setOwn } from './json.ts';

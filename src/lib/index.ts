@@ -23,16 +23,25 @@ export { hmacSha256, md5, sha256 } from './hashes.ts';
 export type { IdSource } from './ids.ts';
 export { createCountingIds, systemIds } from './ids.ts';
 export { InvalidArgumentError } from './invalid-argument-error.ts';
-export { jsonEquals } from './json-equals.ts';
-export { childPath } from './json-path.ts';
 export { JsonScanner } from './json-scanner.ts';
 export { freezeParsed } from './freeze-parsed.ts';
 export { getKnownForm, markCanonical } from './known-canonical.ts';
 export type { Json, Jsonify, JsonObject } from './json.ts';
-export { isList, isPlainObject, isRecord, omitUndefined, parseJsonText, present, readField, setOwn } from './json.ts';
+export {
+  isList,
+  isPlainObject,
+  isRecord,
+  jsonEquals,
+  omitUndefined,
+  parseJsonText,
+  present,
+  readField,
+  setOwn,
+  stableStringify,
+} from './json.ts';
 export { cutLine, toJsonText, toLine } from './one-line.ts';
 export type { ValueDescription } from './value-description.ts';
-export { quoteText } from './quote-text.ts';
+export { childPath, quoteText } from './quote-text.ts';
 export type { Random } from './random.ts';
 export { systemRandom } from './random.ts';
 export type { ProcessIdentity } from './process-identity.ts';
@@ -44,6 +53,6 @@ export { createRedactor, defaultRedactor } from './redactor.ts';
 export { listAll, listSome, toOrdinal, toSentence, toShownText } from './shown-text.ts';
 export type { Soon } from './soon.ts';
 export { isThenable } from './soon.ts';
-export { stableStringify } from './stable-json.ts';
+export { TextHash } from './text-hash.ts';
 export { SteplineError } from './stepline-error.ts';
 export { aborted, untilAborted } from './until-aborted.ts';

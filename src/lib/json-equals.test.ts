@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from './json.ts';
-import { jsonEquals } from './json-equals.ts';
-import { stableStringify } from './stable-json.ts';
+import { jsonEquals } from './json.ts';
+import { stableStringify } from './json.ts';
 
 const own = JSON.parse('{"__proto__":1}') as Json;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childPath } from './json-path.ts';
+import { childPath } from './quote-text.ts';
 
 test('a path reads like the code that would go there', () => {
   expect(childPath('', 'steps')).toBe('steps');

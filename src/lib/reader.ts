@@ -5,7 +5,7 @@ import { toCanonical } from './canonical.ts';
 import { DamagedDataError } from './damaged-data-error.ts';
 import type { Json, JsonObject } from './json.ts';
 import { isRecord, setOwn } from './json.ts';
-import { childPath } from './json-path.ts';
+import { childPath } from './quote-text.ts';
 import { quoteText } from './quote-text.ts';
 
 /** Reads one value found at `path`. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from './json.ts';
-import { stableStringify } from './stable-json.ts';
+import { stableStringify } from './json.ts';
 
 // Holds: fast-check's jsonValue makes JSON values only.
 const json = (): fc.Arbitrary<Json> => fc.jsonValue() as fc.Arbitrary<Json>;

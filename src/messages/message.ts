@@ -143,6 +143,11 @@ export class Message {
     Object.freeze(this);
   }
 
+  /** True for what the constructor has made: a copy with other fields was checked by nobody. */
+  static [Symbol.hasInstance](value: unknown): value is Message {
+    return typeof value === 'object' && value !== null && #with in value && Object.prototype.isPrototypeOf.call(this.prototype, value);
+  }
+
   /** A message of any role. */
   static of(role: MessageRole, content: MessageContent, options: MessageOptions = {}): Message {
     const { id, ids = systemIds, name, metadata, providerOptions } = options;

@@ -18,7 +18,7 @@ export {
   parseRange,
   createWriteError,
 } from './store/check-write.ts';
-export { feedSum, isFeedRowIntact, parseFeedQuery, toFeedCursor, toPastCursor } from './store/feed-place.ts';
+export { feedSum, isFeedRowIntact, parseFeedQuery, toFeedCursor } from './store/feed-place.ts';
 export { feedRowDamage, toFeedEntry } from './store/feed-rows.ts';
 export { CrashLoopDetected } from './embedded/crash-loop.ts';
 export { CrashLoopError } from './core/crash-loop-error.ts';
@@ -76,7 +76,6 @@ export type {
   ListedSession,
   LogEntry,
   Mail,
-  Mailbox,
   MailQuery,
   NewMail,
   NoteQuery,
@@ -86,19 +85,15 @@ export type {
   SessionHeader,
   SessionPage,
   SessionQuery,
-  SessionReader,
   SessionRewrite,
   SessionStore,
   SessionWrite,
   StoreChange,
   StoreClaim,
-  StoreClaims,
-  StoredHold,
+  SessionHead,
   StoredNote,
   StoredSession,
-  StoreHolds,
   StoreHolder,
-  StoreNotes,
 } from './store/session-store.ts';
 export { listAll } from './store/session-store.ts';
 export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './core/session.ts';
@@ -106,20 +101,18 @@ export { StaleApprovalError } from './core/stale-approval-error.ts';
 export { StoreFencedError } from './core/store-fenced-error.ts';
 export { StoreInUseError } from './core/store-in-use-error.ts';
 export type { StoreProblem } from './core/store-unavailable-error.ts';
-export { StoreUnavailableError } from './core/store-unavailable-error.ts';
+export { createSchemaError, StoreUnavailableError } from './core/store-unavailable-error.ts';
 export { formatStoredEvent } from './core/format-stored-event.ts';
 export type { StoredEvent } from './core/stored-events.ts';
 export type { RowSums, StoredRow, StoredTable } from './store/stored-rows.ts';
 export {
   createRowSums,
   readHeader,
-  getNoteTable,
   readNoteRow,
   storedColumns,
   toEffectValues,
   toEntryValues,
   toHeaderValues,
-  toHoldValues,
   toMailValues,
   toNoteValues,
   toTombstoneValues,
@@ -128,27 +121,5 @@ export { UnknownAgentError } from './core/unknown-agent-error.ts';
 export { UnknownSessionError } from './core/unknown-session-error.ts';
 export { UnknownStepError } from './core/unknown-step-error.ts';
 export { fromWire, toWire } from './core/wire-errors.ts';
-export type { ActionRequest } from './core/action.ts';
-export { Agents } from './core/agents.ts';
-export { readBody, readEntriesFrom } from './core/entries.ts';
-export { assertErasable, eraseMessage } from './core/erase-message.ts';
-export type { ExpiryOptions } from './core/expiry.ts';
-export { findForks } from './core/find-forks.ts';
-export type { MailedAction } from './core/mail.ts';
-export { isCreatedBy, readMailBody } from './core/mail.ts';
-export { isOpenRow } from './core/open-step.ts';
 export { findExecution } from './core/requests.ts';
-export { toFacts } from './core/session.ts';
-export { findCrashLoop } from './core/check-action.ts';
-export { storeCrashLoop } from './embedded/crash-loop.ts';
-export { createForkLog, createNewLog } from './embedded/create-sessions.ts';
-export { HoldGate } from './embedded/hold-gate.ts';
-export type { SessionServices } from './embedded/live-session.ts';
-export { LiveSession } from './embedded/live-session.ts';
-export { OpenStepHub } from './embedded/open-step-hub.ts';
-export type { RunServices } from './embedded/run-execution.ts';
-export type { PermitServices } from './embedded/run-permit.ts';
-export { RecoveryGate, RunSlots } from './embedded/run-slots.ts';
-export type { ClaimedStore, NewLog } from './embedded/session-log.ts';
-export { SessionLog } from './embedded/session-log.ts';
-export { StoreWatcher } from './embedded/store-watcher.ts';
+export { dropHold, putHold, readHolds } from './embedded/hold-gate.ts';

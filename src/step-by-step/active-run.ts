@@ -7,6 +7,7 @@ import type { Effects } from '../effects/index.ts';
 import { createDirectEffects, createInnerEffects } from '../effects/index.ts';
 import type { BaseEvent, ProblemReporter } from '../events/index.ts';
 import { reportToConsole } from '../events/index.ts';
+import type { RequestRecorder } from '../inference/index.ts';
 import type { Clock, IdSource, Random } from '../lib/index.ts';
 import { systemClock, systemIds, systemRandom } from '../lib/index.ts';
 import type { OuterStep, WaitingTime } from './outer-step.ts';
@@ -36,6 +37,7 @@ export class ActiveRun<State, Context> {
   readonly control: RunControl;
   readonly effects: Effects;
   readonly events: RunEvents;
+  readonly requests: RequestRecorder | undefined;
   /** Time of the step that is open. */
   stepTime: WaitingTime | undefined;
   /** The step that this run is part of. */
@@ -69,6 +71,7 @@ export class ActiveRun<State, Context> {
     this.onProblem = onProblem;
     this.control = control;
     this.outer = outer;
+    this.requests = options.requests ?? outer?.requests;
     const direct = outer === undefined ? createDirectEffects({ clock, control, onProblem }) : createInnerEffects(outer.effects, control);
     this.effects = options.effects?.(direct, { beginWaiting: (waiting) => this.stepTime?.beginWaiting(waiting) ?? noWaiting }) ?? direct;
     this.events = new RunEvents({

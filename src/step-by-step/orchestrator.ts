@@ -1,7 +1,7 @@
 import type { StateLines } from './codec/lines.ts';
 import type { BaseEvent, EventOfType, Unsubscribe } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import type { Message, MessageContent } from '../messages/index.ts';
+import type { Message, MessageContent, Messages } from '../messages/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import type { RunResult } from './run-result.ts';
 import type { RunOptions } from './run-options.ts';
@@ -42,6 +42,8 @@ export interface StateType<State extends RunState = RunState> {
   diff(before: State, after: State, messages?: readonly JsonObject[]): JsonObject;
   /** Applies a change; `messages` are those that the log stores elsewhere. */
   patch(before: State, change: unknown, messages?: readonly JsonObject[]): State;
+  /** Returns the conversation as one of its participants reads it, if several take turns. */
+  viewMessages?(state: State, participant: string): Messages;
 }
 
 /** The loop over one kind of step, with its drivers. */

@@ -8,7 +8,7 @@
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventSink, ProblemReporter } from '../events/index.ts';
-import type { PriceSource } from '../inference/index.ts';
+import type { KnownView, PriceSource, RequestRecorder } from '../inference/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { RunControl } from './run-control.ts';
@@ -33,6 +33,8 @@ export interface NestOptions {
   readonly watchesCost?: boolean;
   /** Prices for a run inside that has none. */
   readonly price?: PriceSource | undefined;
+  /** Conversation that the run starts with, if the state of the step can tell it. */
+  readonly view?: KnownView | undefined;
 }
 
 /** Counts time as waiting. */
@@ -90,6 +92,8 @@ export interface OuterStep {
   readonly budget: OuterBudget;
   /** Models that failed lately: a run inside skips them too, and adds its own. */
   readonly models: StepModels;
+  /** Records what models are sent inside. */
+  readonly requests?: RequestRecorder | undefined;
   /** The outer run's clock: both runs share it. */
   readonly time: WaitingTime & { readonly clock: Clock };
 }

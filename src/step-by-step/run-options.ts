@@ -1,6 +1,7 @@
 import type { StopRequest } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader, EventSink, ProblemReporter } from '../events/index.ts';
+import type { RequestRecorder } from '../inference/index.ts';
 import type { Callback, Clock, IdSource, Random } from '../lib/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import type { OuterStep, WaitingTime } from './outer-step.ts';
@@ -73,6 +74,8 @@ export interface EngineOptions<State = RunState> {
    * `state.retryNow()` at the time that the wait says, and run it again. @default the run fails
    */
   readonly onOutage?: EngineOutageRule | undefined;
+  /** Records what models are sent, in runs inside it too. @default nothing is recorded, and nothing computed for it */
+  readonly requests?: RequestRecorder | undefined;
   /** Id of the session that this run belongs to; its events have it. @default the id of the state */
   readonly sessionId?: string | undefined;
   /** Id of an execution that starts with this run; the same at every attempt. */

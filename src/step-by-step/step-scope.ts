@@ -1,7 +1,7 @@
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader, ProblemReporter } from '../events/index.ts';
-import type { PriceSource } from '../inference/index.ts';
+import type { PriceSource, RequestRecorder } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { MessageStore, Usage } from '../messages/index.ts';
 import type { NestOptions, OuterStep, WaitingTime } from './outer-step.ts';
@@ -100,6 +100,8 @@ export interface StepScope<Context = unknown> {
   readonly budget: StepBudget;
   /** Keeps which models failed lately. */
   readonly models: StepModels;
+  /** Records what models are sent; undefined if nobody stores it. */
+  readonly requests?: RequestRecorder | undefined;
   /** Opens the step to runs inside it. */
   readonly nesting: StepNesting;
 }

@@ -22,12 +22,12 @@ const withChange =
     return { ...store, ...change(store) };
   };
 const writing = (change: (write: SessionWrite, store: SessionStore) => Promise<SessionWrite> | SessionWrite): Breaking =>
-  withChange((store) => ({ write: async (write) => store.write(await change(write, store)) }));
+  withChange((store) => ({ log: { ...store.log, write: async (write) => store.log.write(await change(write, store)) } }));
 const listing = (change: (query: SessionQuery) => SessionQuery): Breaking =>
-  withChange((store) => ({ list: (query = {}) => store.list(change(query)) }));
+  withChange((store) => ({ heads: { ...store.heads, list: (query = {}) => store.heads.list(change(query)) } }));
 
 const alone: Breaking = () => () => createMemoryStore();
-const neverRefusing = withChange((store) => ({ write: (write) => store.write(write).catch(() => undefined) }));
+const neverRefusing = withChange((store) => ({ log: { ...store.log, write: (write) => store.log.write(write).catch(() => undefined) } }));
 const neverClearing = writing(({ clearsEffects: _, ...write }) => write);
 const emptyHeader = (id: string): SessionHeader => ({
   id,
@@ -42,28 +42,31 @@ const emptyHeader = (id: string): SessionHeader => ({
 
 /** Keeps the part of a write that fits, whatever becomes of the rest. */
 const halfWriting = writing(async (write, store) => {
-  const head = (await store.load(write.sessionId))?.head ?? 0;
+  const head = (await store.log.load(write.sessionId))?.head ?? 0;
   const { sessionId, epoch, header } = write;
-  if (head > 0 && header !== undefined) await store.write({ sessionId, epoch, after: head, header });
+  if (head > 0 && header !== undefined) await store.log.write({ sessionId, epoch, after: head, header });
   return write;
 });
 
 const clearingFirst = writing(async (write, store) => {
   const { sessionId, epoch } = write;
-  const head = (await store.load(sessionId))?.head ?? 0;
-  if (write.clearsEffects === true) await store.write({ sessionId, epoch, after: head, clearsEffects: true });
+  const head = (await store.log.load(sessionId))?.head ?? 0;
+  if (write.clearsEffects === true) await store.log.write({ sessionId, epoch, after: head, clearsEffects: true });
   return write;
 });
 
 const failingTogether = withChange((store) => {
   let broken: Promise<void> | undefined;
   return {
-    write: (write) => {
-      const done = broken ?? store.write(write);
-      done.catch(() => {
-        broken = done;
-      });
-      return Promise.resolve().then(() => broken ?? done);
+    log: {
+      ...store.log,
+      write: (write) => {
+        const done = broken ?? store.log.write(write);
+        done.catch(() => {
+          broken = done;
+        });
+        return Promise.resolve().then(() => broken ?? done);
+      },
     },
   };
 });
@@ -71,21 +74,27 @@ const failingTogether = withChange((store) => {
 const sharing = withChange((store) => {
   let last: SessionWrite | undefined;
   return {
-    write: (write) => store.write((last = write)),
-    load: async (id) => {
-      const session = await store.load(id);
-      return session && { ...session, header: last?.header ?? session.header, entries: last?.entries ?? session.entries };
+    log: {
+      ...store.log,
+      write: (write) => store.log.write((last = write)),
+      load: async (id) => {
+        const session = await store.log.load(id);
+        return session && { ...session, header: last?.header ?? session.header, entries: last?.entries ?? session.entries };
+      },
     },
   };
 });
 
 /** Remembers pages by how many sessions came before. */
 const countingPages = withChange((store) => ({
-  list: async ({ cursor = '0', limit = 100, ...query } = {}) => {
-    const skipped = Number(cursor);
-    const { sessions } = await store.list({ ...query, limit: 1000 });
-    const more = skipped + limit < sessions.length;
-    return { sessions: sessions.slice(skipped, skipped + limit), ...(more && { cursor: String(skipped + limit) }) };
+  heads: {
+    ...store.heads,
+    list: async ({ cursor = '0', limit = 100, ...query } = {}) => {
+      const skipped = Number(cursor);
+      const { sessions } = await store.heads.list({ ...query, limit: 1000 });
+      const more = skipped + limit < sessions.length;
+      return { sessions: sessions.slice(skipped, skipped + limit), ...(more && { cursor: String(skipped + limit) }) };
+    },
   },
 }));
 
@@ -100,7 +109,7 @@ const broken: Readonly<Record<string, Breaking>> = {
   }),
   'leaves the header where a write has none': writing((write) => ({ ...write, header: write.header ?? emptyHeader(write.sessionId) })),
   'replaces the whole header': writing(async (write, store) => {
-    const before = (await store.load(write.sessionId))?.header;
+    const before = (await store.log.load(write.sessionId))?.header;
     return write.header === undefined ? write : { ...write, header: { ...before, ...write.header } };
   }),
   'replaces the tags that a session is found by': listing(({ tag: _, ...query }) => query),
@@ -117,48 +126,67 @@ const broken: Readonly<Record<string, Breaking>> = {
   })),
   'refuses an effect that is kept already, and changes nothing': neverRefusing,
   'refuses a write that makes no sense': neverRefusing,
-  'says that a session is not there': withChange(() => ({ entries: () => Promise.reject(new Error('none')) })),
+  'says that a session is not there': withChange((store) => ({ log: { ...store.log, entries: () => Promise.reject(new Error('none')) } })),
   'loads a session from its last snapshot on': withChange((store) => ({
-    load: async (id) => {
-      const session = await store.load(id);
-      return session && { ...session, entries: await store.entries(id) };
+    log: {
+      ...store.log,
+      load: async (id) => {
+        const session = await store.log.load(id);
+        return session && { ...session, entries: await store.log.entries(id) };
+      },
     },
   })),
   'loads a session without a snapshot from the start': withChange((store) => ({
-    load: async (id) => {
-      const session = await store.load(id);
-      return session && { ...session, entries: session.entries.filter(({ n }) => n > 1) };
+    log: {
+      ...store.log,
+      load: async (id) => {
+        const session = await store.log.load(id);
+        return session && { ...session, entries: session.entries.filter(({ n }) => n > 1) };
+      },
     },
   })),
-  'reads entries from one to another': withChange((store) => ({ entries: (id, { to: _, ...query } = {}) => store.entries(id, query) })),
-  'reads entries with events after a number': withChange((store) => ({
-    entries: (id, { afterSeq: _, ...query } = {}) => store.entries(id, query),
+  'reads entries from one to another': withChange((store) => ({
+    log: { ...store.log, entries: (id, { to: _, ...query } = {}) => store.log.entries(id, query) },
   })),
-  'finds the entry that answered a request': withChange((store) => ({ findRequest: async (id) => (await store.entries(id))[0] })),
+  'reads entries with events after a number': withChange((store) => ({
+    log: { ...store.log, entries: (id, { afterSeq: _, ...query } = {}) => store.log.entries(id, query) },
+  })),
+  'finds the entry that answered a request': withChange((store) => ({
+    log: { ...store.log, findRequest: async (id) => (await store.log.entries(id))[0] },
+  })),
   'lists sessions by what they are found by': listing(({ owner: _, ...query }) => query),
   'lists by the last header only': listing(({ wakeBefore: _, ...query }) => query),
   'lists 100 at most unless told otherwise': listing((query) => ({ limit: 1000, ...query })),
   'pages stay as they are while sessions are written': countingPages,
   'pages through what fits': withChange((store) => ({
-    list: async (query) => {
-      const { cursor: _, ...page } = await store.list(query);
-      return page;
+    heads: {
+      ...store.heads,
+      list: async (query) => {
+        const { cursor: _, ...page } = await store.heads.list(query);
+        return page;
+      },
     },
   })),
   'refuses a page that makes no sense': listing(({ cursor: _, ...query }) => query),
-  'lists a session in quarantine with its damage, and changes nothing of it': withChange(() => ({ quarantine: () => Promise.resolve() })),
+  'lists a session in quarantine with its damage, and changes nothing of it': withChange((store) => ({
+    heads: { ...store.heads, quarantine: () => Promise.resolve() },
+  })),
   'takes the note of a damage away again': withChange((store) => ({
-    quarantine: (id, damage) => (damage === undefined ? Promise.resolve() : store.quarantine(id, damage)),
+    heads: { ...store.heads, quarantine: (id, damage) => (damage === undefined ? Promise.resolve() : store.heads.quarantine(id, damage)) },
   })),
   'gives odd texts back as they were': writing(({ entries = [], ...write }) => ({
     ...write,
     entries: entries.map((entry) => ({ ...entry, body: entry.body.trim().normalize() })),
   })),
-  'gives each claim a higher number': withChange(() => ({ claim: () => Promise.resolve(1) })),
-  'says who holds it, and how often that one gave a sign of life': withChange(() => ({ beat: () => Promise.resolve() })),
-  'takes no sign of life from an older claim': withChange(() => ({ release: () => Promise.resolve(), beat: () => Promise.resolve() })),
+  'gives each claim a higher number': withChange((store) => ({ claims: { ...store.claims, claim: () => Promise.resolve(1) } })),
+  'says who holds it, and how often that one gave a sign of life': withChange((store) => ({
+    claims: { ...store.claims, beat: () => Promise.resolve() },
+  })),
+  'takes no sign of life from an older claim': withChange((store) => ({
+    claims: { ...store.claims, release: () => Promise.resolve(), beat: () => Promise.resolve() },
+  })),
   'refuses a claim that follows another one than the last': withChange((store) => ({
-    claim: ({ after: _, ...request } = {}) => store.claim(request),
+    claims: { ...store.claims, claim: ({ after: _, ...request } = {}) => store.claims.claim(request) },
   })),
   'refuses every kind of write of an older claim': (place) => {
     let current = 0;
@@ -166,9 +194,9 @@ const broken: Readonly<Record<string, Breaking>> = {
       const store = place.open();
       return {
         ...store,
-        claim: async () => (current = await store.claim()),
+        claims: { ...store.claims, claim: async () => (current = await store.claims.claim()) },
         // Only looks at claims if the log grows.
-        write: (write) => store.write(write.entries === undefined ? { ...write, epoch: current } : write),
+        log: { ...store.log, write: (write) => store.log.write(write.entries === undefined ? { ...write, epoch: current } : write) },
       };
     };
   },
@@ -178,31 +206,37 @@ const broken: Readonly<Record<string, Breaking>> = {
       const store = place.open();
       return {
         ...store,
-        claim: async () => (current = await store.claim()),
-        write: (write) => store.write({ ...write, epoch: Math.min(current, write.epoch) }),
+        claims: { ...store.claims, claim: async () => (current = await store.claims.claim()) },
+        log: { ...store.log, write: (write) => store.log.write({ ...write, epoch: Math.min(current, write.epoch) }) },
       };
     };
   },
   'lets two stores take turns': withChange((store) => {
     const heads = new Map<string, number>();
     return {
-      write: async (write) => {
-        const known = heads.get(write.sessionId) ?? write.after;
-        await store.write({ ...write, after: known });
-        heads.set(write.sessionId, known + (write.entries?.length ?? 0));
+      log: {
+        ...store.log,
+        write: async (write) => {
+          const known = heads.get(write.sessionId) ?? write.after;
+          await store.log.write({ ...write, after: known });
+          heads.set(write.sessionId, known + (write.entries?.length ?? 0));
+        },
       },
     };
   }),
   'keeps many writes to many sessions': withChange((store) => {
     let count = 0;
-    return { write: async (write) => ((count += 1) % 100 === 0 ? undefined : store.write(write)) };
+    return { log: { ...store.log, write: async (write) => ((count += 1) % 100 === 0 ? undefined : store.log.write(write)) } };
   }),
   'writes what was asked for before it closes': withChange((store) => {
     let isClosed = false;
     return {
-      write: async (write) => {
-        await Promise.resolve();
-        if (!isClosed) await store.write(write);
+      log: {
+        ...store.log,
+        write: async (write) => {
+          await Promise.resolve();
+          if (!isClosed) await store.log.write(write);
+        },
       },
       close: async () => {
         isClosed = true;

@@ -22,89 +22,87 @@ const kindsOfWrites = (epoch: number): Readonly<Record<string, SessionWrite>> =>
 
 /** Every way to use a store. */
 const uses = ({ store, create }: Stage): Readonly<Record<string, () => Promise<unknown>>> => ({
-  claim: () => store.claim(),
-  readClaim: () => store.readClaim(),
-  beat: () => store.beat(1),
-  release: () => store.release(1),
+  claim: () => store.claims.claim(),
+  readClaim: () => store.claims.read(),
+  beat: () => store.claims.beat(1),
+  release: () => store.claims.release(1),
   write: () => create('new'),
-  load: () => store.load('s'),
-  entries: () => store.entries('s'),
-  findRequest: () => store.findRequest('s', 'r'),
-  list: () => store.list(),
-  quarantine: () => store.quarantine('s', 'x'),
-  rewrite: () => store.rewrite({ sessionId: 's', epoch: 1, after: 1, entries: [] }),
-  delete: () => store.delete({ sessionId: 's', epoch: 1, at: 1 }),
-  effects: () => store.effects('s'),
-  post: () => store.post({ sessionId: 's', requestId: 'r', at: 1, body: '' }),
-  readMail: () => store.readMail(),
-  answerMail: () => store.answerMail({ epoch: 1, num: 1 }),
-  putHold: () => store.putHold({ id: 'h', at: 1, body: '' }),
-  dropHold: () => store.dropHold('h'),
-  readHolds: () => store.readHolds(),
-  feed: () => store.feed(),
-  readNote: () => store.readNote('n'),
-  listNotes: () => store.listNotes({ prefix: '' }),
-  writeNote: () => store.writeNote({ name: 'n', version: 0, body: '' }),
-  watch: async () => store.watch(() => undefined),
+  load: () => store.log.load('s'),
+  entries: () => store.log.entries('s'),
+  findRequest: () => store.log.findRequest('s', 'r'),
+  head: () => store.heads.read('s'),
+  list: () => store.heads.list(),
+  quarantine: () => store.heads.quarantine('s', 'x'),
+  rewrite: () => store.log.rewrite({ sessionId: 's', epoch: 1, after: 1, entries: [] }),
+  delete: () => store.log.delete({ sessionId: 's', epoch: 1, at: 1 }),
+  effects: () => store.log.effects('s'),
+  post: () => store.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: '' }),
+  readMail: () => store.inbox.read(),
+  answerMail: () => store.inbox.answer({ epoch: 1, num: 1 }),
+  feed: () => store.feed.read(),
+  readNote: () => store.notes.read('n'),
+  listNotes: () => store.notes.list({ prefix: '' }),
+  writeNote: () => store.notes.write({ name: 'n', version: 0, body: '' }),
+  watch: async () => store.changes.watch(() => undefined),
 });
 
 const lifeChecks: Readonly<Record<string, StoreCheck>> = {
   'gives each claim a higher number': async ({ store, epoch, reopen }) => {
-    const other = await (await reopen()).claim();
-    const again = await store.claim();
+    const other = await (await reopen()).claims.claim();
+    const again = await store.claims.claim();
     holds(epoch < other && other < again, `claims were ${epoch}, ${other}, ${again}`);
   },
   'says who holds it, and how often that one gave a sign of life': async ({ store, epoch, reopen }) => {
     const other = await reopen();
-    same(await other.readClaim(), { epoch, beats: 0 }, 'claim of a holder that did not say who it is');
+    same(await other.claims.read(), { epoch, beats: 0 }, 'claim of a holder that did not say who it is');
     const holder = { id: 'h', name: 'wörker "1"', host: 'a', pid: 7, claimedAt: 1000 };
-    const claimed = await store.claim({ holder });
-    await store.beat(claimed);
-    await store.beat(claimed);
-    same(await other.readClaim(), { epoch: claimed, holder, beats: 2 }, 'claim');
-    await store.release(claimed);
-    same(await other.readClaim(), { epoch: claimed, beats: 0 }, 'claim after it was released');
-    await store.write(newSession('s', claimed));
+    const claimed = await store.claims.claim({ holder });
+    await store.claims.beat(claimed);
+    await store.claims.beat(claimed);
+    same(await other.claims.read(), { epoch: claimed, holder, beats: 2 }, 'claim');
+    await store.claims.release(claimed);
+    same(await other.claims.read(), { epoch: claimed, beats: 0 }, 'claim after it was released');
+    await store.log.write(newSession('s', claimed));
   },
   'takes no sign of life from an older claim': async ({ store, epoch, reopen }) => {
     const other = await reopen();
     const holder = { id: 'other', claimedAt: 2000 };
-    const claimed = await other.claim({ holder });
-    await assertRefused(store.beat(epoch), 'store-fenced', 'a heartbeat');
-    await assertRefused(store.release(epoch), 'store-fenced', 'a release');
-    same(await store.readClaim(), { epoch: claimed, holder, beats: 0 }, 'claim');
+    const claimed = await other.claims.claim({ holder });
+    await assertRefused(store.claims.beat(epoch), 'store-fenced', 'a heartbeat');
+    await assertRefused(store.claims.release(epoch), 'store-fenced', 'a release');
+    same(await store.claims.read(), { epoch: claimed, holder, beats: 0 }, 'claim');
   },
   'refuses a claim that follows another one than the last': async ({ store, epoch, reopen, create }) => {
     const other = await reopen();
-    const claims = await Promise.allSettled([store.claim({ after: epoch }), other.claim({ after: epoch })]);
+    const claims = await Promise.allSettled([store.claims.claim({ after: epoch }), other.claims.claim({ after: epoch })]);
     same(claims.filter(({ status }) => status === 'fulfilled').length, 1, 'claims that were granted');
-    const { epoch: last } = await store.readClaim();
+    const { epoch: last } = await store.claims.read();
     holds(last > epoch, `the last claim is ${last}`);
-    await assertRefused(store.claim({ after: epoch }), 'store-fenced', 'a claim');
-    same((await store.readClaim()).epoch, last, 'last claim');
+    await assertRefused(store.claims.claim({ after: epoch }), 'store-fenced', 'a claim');
+    same((await store.claims.read()).epoch, last, 'last claim');
     await assertRefused(create('s'), 'store-fenced', 'a write of the first claim');
   },
   'refuses every kind of write of an older claim': async ({ store, epoch, reopen, fill, write, refuses, listIds }) => {
     await fill('s', 2);
     await write('s', 2, { effects: [sampleEffect('a')] });
     const other = await reopen();
-    const claimed = await other.claim();
-    for (const [name, late] of Object.entries(kindsOfWrites(epoch))) await refuses(() => store.write(late), 'store-fenced', name);
+    const claimed = await other.claims.claim();
+    for (const [name, late] of Object.entries(kindsOfWrites(epoch))) await refuses(() => store.log.write(late), 'store-fenced', name);
     same(await listIds(), ['s'], 'sessions');
-    await other.write(nextEntry('s', claimed, 3));
-    same((await store.load('s'))?.head, 3, 'head after the write of the last claim');
+    await other.log.write(nextEntry('s', claimed, 3));
+    same((await store.log.load('s'))?.head, 3, 'head after the write of the last claim');
   },
   'refuses a write of a claim that nobody made': async ({ store, epoch }) => {
-    await assertRefused(store.write(newSession('s', epoch + 1)), 'store-fenced', 'a write');
+    await assertRefused(store.log.write(newSession('s', epoch + 1)), 'store-fenced', 'a write');
   },
   'lets two stores take turns': async ({ store, reopen, create }) => {
     await create('s');
     const other = await reopen();
     for (let n = 2; n < 8; n += 2) {
-      await other.write(nextEntry('s', await other.claim(), n));
-      await store.write({ ...nextEntry('s', await store.claim(), n + 1), header: sampleHeader('s', { owner: `${n}` }) });
+      await other.log.write(nextEntry('s', await other.claims.claim(), n));
+      await store.log.write({ ...nextEntry('s', await store.claims.claim(), n + 1), header: sampleHeader('s', { owner: `${n}` }) });
     }
-    const session = await other.load('s');
+    const session = await other.log.load('s');
     same([session?.head, session?.header.owner], [7, '6'], 'head and owner');
   },
   'keeps many writes to many sessions': async ({ store, create, append, write, listIds }) => {
@@ -122,14 +120,14 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
     await Promise.all(ids.map(writeAll));
     const entries = Array.from({ length: 10 }, (_, index) => sampleEntry(index + 1));
     for (const id of ids) {
-      same(await store.load(id), { header: sampleHeader(id, { updatedAt: 10 }), head: 10, entries, effects: [] }, `session ${id}`);
+      same(await store.log.load(id), { header: sampleHeader(id, { updatedAt: 10 }), head: 10, entries, effects: [] }, `session ${id}`);
     }
     same((await listIds()).length, ids.length, 'sessions');
   },
   'writes what was asked for before it closes': async ({ store, create, append, reopen }) => {
     const writes = [create('s'), append('s', 2)];
     await Promise.all([store.close(), ...writes]);
-    same((await (await reopen()).load('s'))?.head, 2, 'head');
+    same((await (await reopen()).log.load('s'))?.head, 2, 'head');
   },
   'can be closed twice, and is of no use then': async (stage) => {
     await stage.store.close();
@@ -138,7 +136,7 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
       const error = await assertRefused(Promise.resolve().then(use), 'store-unavailable', `${what} of a closed store`);
       same('problem' in error && error.problem, 'closed', 'problem');
     }
-    same((await (await stage.reopen()).list()).sessions, [], 'sessions');
+    same((await (await stage.reopen()).heads.list()).sessions, [], 'sessions');
   },
 };
 

@@ -16,19 +16,25 @@ const withChange =
 
 const changePage = (change: (entries: readonly FeedEntry[]) => readonly FeedEntry[]): Breaking =>
   withChange((store) => ({
-    feed: async (query): Promise<FeedPage> => {
-      const page = await store.feed(query);
-      return { ...page, entries: change(page.entries) };
+    feed: {
+      ...store.feed,
+      read: async (query): Promise<FeedPage> => {
+        const page = await store.feed.read(query);
+        return { ...page, entries: change(page.entries) };
+      },
     },
   }));
 
 /** Remembers its place by counting what is there. */
 const countingPlaces = withChange((store) => ({
-  feed: async ({ after = '0', limit = 200 } = {}) => {
-    const all = (await store.feed({ limit: 1000 })).entries;
-    const from = after === 'end' ? all.length : Number(after);
-    const entries = all.slice(from, from + limit);
-    return { entries, cursor: String(from + entries.length), hasMore: entries.length === limit };
+  feed: {
+    ...store.feed,
+    read: async ({ after = '0', limit = 200 } = {}) => {
+      const all = (await store.feed.read({ limit: 1000 })).entries;
+      const from = after === 'end' ? all.length : Number(after);
+      const entries = all.slice(from, from + limit);
+      return { entries, cursor: String(from + entries.length), hasMore: entries.length === limit };
+    },
   },
 }));
 
@@ -40,14 +46,20 @@ const feedingRewrites: Breaking = (place) => {
   let rewritten = false;
   return {
     ...store,
-    rewrite: async (change) => {
-      await store.rewrite(change);
-      rewritten = true;
+    log: {
+      ...store.log,
+      rewrite: async (change) => {
+        await store.log.rewrite(change);
+        rewritten = true;
+      },
     },
-    feed: async (query) => {
-      const page = await store.feed(query);
-      if (!rewritten || query?.after === undefined) return page;
-      return { ...page, entries: [...(await store.feed()).entries.slice(0, 1), ...page.entries] };
+    feed: {
+      ...store.feed,
+      read: async (query) => {
+        const page = await store.feed.read(query);
+        if (!rewritten || query?.after === undefined) return page;
+        return { ...page, entries: [...(await store.feed.read()).entries.slice(0, 1), ...page.entries] };
+      },
     },
   };
 };
@@ -59,12 +71,17 @@ const broken: Readonly<Record<string, Breaking>> = {
   ),
   'feeds only entries that have events': changePage((entries) => entries.flatMap((each) => [each, each])),
   'feeds what comes after a cursor, in any store on the place': withChange((store) => ({
-    feed: ({ isInclusive: _, ...query } = {}) => store.feed(query),
+    feed: { ...store.feed, read: ({ isInclusive: _, ...query } = {}) => store.feed.read(query) },
   })),
   'feeds from the end on': withChange((store) => ({
-    feed: ({ after, ...query } = {}) => store.feed(after === 'end' ? query : { ...query, ...(after !== undefined && { after }) }),
+    feed: {
+      ...store.feed,
+      read: ({ after, ...query } = {}) => store.feed.read(after === 'end' ? query : { ...query, ...(after !== undefined && { after }) }),
+    },
   })),
-  'feeds the sessions of one tenant': withChange((store) => ({ feed: ({ tenant: _, ...query } = {}) => store.feed(query) })),
+  'feeds the sessions of one tenant': withChange((store) => ({
+    feed: { ...store.feed, read: ({ tenant: _, ...query } = {}) => store.feed.read(query) },
+  })),
   'feeds nothing of a write that is refused, and goes on after it': changePage((entries) => entries.slice(1)),
   'feeds writes of one moment without a gap, each session in its order': changePage((entries) => entries.toReversed()),
   'feeds the writes of stores that take turns in their order': changePage((entries) =>
@@ -72,29 +89,44 @@ const broken: Readonly<Record<string, Breaking>> = {
   ),
   'feeds nothing of a deleted session, and uses no place again': countingPlaces,
   'feeds the new texts of an entry, and not a second time': feedingRewrites,
-  'refuses a place in the feed that makes no sense': withChange((store) => ({ feed: ({ after: _, ...query } = {}) => store.feed(query) })),
+  'refuses a place in the feed that makes no sense': withChange((store) => ({
+    feed: { ...store.feed, read: ({ after: _, ...query } = {}) => store.feed.read(query) },
+  })),
   'keeps a note, and counts the times that it was written': withChange((store) => ({
-    readNote: async (name) => {
-      const note = await store.readNote(name);
-      return note && { ...note, version: 1 };
+    notes: {
+      ...store.notes,
+      read: async (name) => {
+        const note = await store.notes.read(name);
+        return note && { ...note, version: 1 };
+      },
     },
   })),
   'writes no note whose version is another': withChange((store) => ({
-    writeNote: async (note) => store.writeNote({ ...note, version: (await store.readNote(note.name))?.version ?? 0 }),
+    notes: {
+      ...store.notes,
+      write: async (note) => store.notes.write({ ...note, version: (await store.notes.read(note.name))?.version ?? 0 }),
+    },
   })),
   'removes a note': withChange((store) => ({
-    writeNote: (note) => (note.body === undefined ? Promise.resolve(true) : store.writeNote(note)),
+    notes: { ...store.notes, write: (note) => (note.body === undefined ? Promise.resolve(true) : store.notes.write(note)) },
   })),
-  'lists notes by the start of their names': withChange((store) => ({ listNotes: ({ after: _, ...query }) => store.listNotes(query) })),
+  'lists notes by the start of their names': withChange((store) => ({
+    notes: { ...store.notes, list: ({ after: _, ...query }) => store.notes.list(query) },
+  })),
   // It keeps the note, and not what it is about.
   'removes the notes about a session with it, and takes no more of them': withChange((store) => ({
-    writeNote: ({ sessionId: _, ...note }) => store.writeNote(note),
+    notes: { ...store.notes, write: ({ sessionId: _, ...note }) => store.notes.write(note) },
   })),
   'ties a note to a session that it did not name before': withChange((store) => ({
-    writeNote: async (note) =>
-      ((await store.readNote(note.name))?.sessionId === note.sessionId || note.version === 0) && store.writeNote(note),
+    notes: {
+      ...store.notes,
+      write: async (note) =>
+        ((await store.notes.read(note.name))?.sessionId === note.sessionId || note.version === 0) && store.notes.write(note),
+    },
   })),
-  'refuses a note that makes no sense': withChange((store) => ({ writeNote: (note) => store.writeNote(note).catch(() => false) })),
+  'refuses a note that makes no sense': withChange((store) => ({
+    notes: { ...store.notes, write: (note) => store.notes.write(note).catch(() => false) },
+  })),
 };
 
 const checks = { ...feedChecks, ...noteChecks };

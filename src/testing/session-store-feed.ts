@@ -19,7 +19,7 @@ async function readFeed(
   const places: string[] = [];
   let { after } = query;
   for (let pages = 1; ; pages += 1) {
-    const page = await store.feed({ ...query, ...(after !== undefined && { after }) });
+    const page = await store.feed.read({ ...query, ...(after !== undefined && { after }) });
     for (const each of page.entries) places.push('entry' in each ? `${each.sessionId} ${each.entry.n}` : each.damage);
     after = page.cursor;
     if (!page.hasMore) return { places, cursor: after };
@@ -49,8 +49,8 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
     await create('s', { entries: [entry] });
     const header = sampleHeader('s', { tenant: 't', owner: 'o', tags: ['x'], details: '{"later":true}' });
     await write('s', 1, { header });
-    const { entries } = await store.feed();
-    const [fed] = entries.length > 0 ? entries : (await store.feed({ after: (await store.feed()).cursor })).entries;
+    const { entries } = await store.feed.read();
+    const [fed] = entries.length > 0 ? entries : (await store.feed.read({ after: (await store.feed.read()).cursor })).entries;
     holds(fed !== undefined && 'entry' in fed, 'the entry is not in the feed');
     same({ sessionId: fed.sessionId, header: fed.header, entry: fed.entry }, { sessionId: 's', header, entry }, 'entry of the feed');
   },
@@ -72,10 +72,10 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
     const other = await reopen();
     const second = await readFeed(other, { after: first.cursor });
     same(second.places, ['a 2', 'c 1'], 'feed after a cursor');
-    const { entries } = await store.feed({ after: first.cursor });
+    const { entries } = await store.feed.read({ after: first.cursor });
     const [one] = entries;
     same(await listPlaces(other, { after: one?.cursor ?? '' }), ['c 1'], 'feed after the cursor of an entry');
-    const at = await other.feed({ after: one?.cursor ?? '', isInclusive: true, limit: 1 });
+    const at = await other.feed.read({ after: one?.cursor ?? '', isInclusive: true, limit: 1 });
     same(at.entries, [one], 'entry at a cursor');
     await appendFed(stage, 'b', 2);
     same(await listPlaces(store, { after: second.cursor }), ['b 2'], 'feed after the second cursor');
@@ -83,7 +83,7 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
   'feeds from the end on': async (stage) => {
     const { store } = stage;
     await createFed(stage, 'a');
-    const { entries, cursor, hasMore } = await store.feed({ after: 'end' });
+    const { entries, cursor, hasMore } = await store.feed.read({ after: 'end' });
     same([entries, hasMore], [[], false], 'page at the end');
     await appendFed(stage, 'a', 2);
     same(await listPlaces(store, { after: cursor }), ['a 2'], 'feed after the end');
@@ -104,7 +104,12 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
     await createFed(stage, 'a');
     const { cursor } = await readFeed(store);
     const late = { sessionId: 'a', epoch, after: 7, entries: [{ ...fedEntry(8) }] };
-    const settled = await Promise.allSettled([store.write(late), appendFed(stage, 'a', 2), store.write(late), createFed(stage, 'b')]);
+    const settled = await Promise.allSettled([
+      store.log.write(late),
+      appendFed(stage, 'a', 2),
+      store.log.write(late),
+      createFed(stage, 'b'),
+    ]);
     same(
       settled.map(({ status }) => status),
       ['rejected', 'fulfilled', 'rejected', 'fulfilled'],
@@ -135,14 +140,14 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
       seen.push(...found.places);
       ({ cursor } = found);
     };
-    const first = await store.claim();
-    await store.write({ ...newSession('s', first), entries: [fedEntry(1)] });
+    const first = await store.claims.claim();
+    await store.log.write({ ...newSession('s', first), entries: [fedEntry(1)] });
     for (let n = 2; n < 8; n += 2) {
-      const [late, epoch] = [first, await other.claim()];
-      await other.write({ ...nextEntry('s', epoch, n), entries: [fedEntry(n)] });
-      await assertRefused(store.write({ ...nextEntry('s', late, n + 1), entries: [fedEntry(n + 1)] }), 'store-fenced', 'a late write');
+      const [late, epoch] = [first, await other.claims.claim()];
+      await other.log.write({ ...nextEntry('s', epoch, n), entries: [fedEntry(n)] });
+      await assertRefused(store.log.write({ ...nextEntry('s', late, n + 1), entries: [fedEntry(n + 1)] }), 'store-fenced', 'a late write');
       await read(store);
-      await store.write({ ...nextEntry('s', await store.claim(), n + 1), entries: [fedEntry(n + 1)] });
+      await store.log.write({ ...nextEntry('s', await store.claims.claim(), n + 1), entries: [fedEntry(n + 1)] });
       await read(other);
     }
     same(
@@ -157,7 +162,7 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
     await createFed(stage, 'gone');
     await appendFed(stage, 'gone', 2);
     const { cursor } = await readFeed(store);
-    await store.delete({ sessionId: 'gone', epoch, at: 1 });
+    await store.log.delete({ sessionId: 'gone', epoch, at: 1 });
     same(await listPlaces(store), ['a 1'], 'feed');
     await createFed(stage, 'b');
     await appendFed(stage, 'a', 2);
@@ -168,53 +173,53 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
     await createFed(stage, 'a');
     await appendFed(stage, 'a', 2);
     const { cursor } = await readFeed(store);
-    await store.rewrite({ sessionId: 'a', epoch, after: 2, entries: [{ n: 1, body: '"x"', events: '["erased"]' }] });
+    await store.log.rewrite({ sessionId: 'a', epoch, after: 2, entries: [{ n: 1, body: '"x"', events: '["erased"]' }] });
     same(await listPlaces(store, { after: cursor }), [], 'feed after the rewrite');
     same(await listPlaces(store), ['a 1', 'a 2'], 'feed');
-    const pages = [await store.feed(), await store.feed({ after: (await store.feed()).cursor })];
+    const pages = [await store.feed.read(), await store.feed.read({ after: (await store.feed.read()).cursor })];
     const [fed] = pages.flatMap(({ entries }) => entries);
     holds(fed !== undefined && 'entry' in fed && fed.entry.events === '["erased"]', `the first entry is ${JSON.stringify(fed)}`);
   },
   'refuses a place in the feed that makes no sense': async ({ store }) => {
     for (const after of ['', 'x', 'f', 'f-1', 'p1', '12', 'f1.5'])
-      await assertRefused(store.feed({ after }), 'invalid-argument', `the cursor "${after}"`);
-    await assertRefused(store.feed({ limit: 0 }), 'invalid-argument', 'a limit of 0');
+      await assertRefused(store.feed.read({ after }), 'invalid-argument', `the cursor "${after}"`);
+    await assertRefused(store.feed.read({ limit: 0 }), 'invalid-argument', 'a limit of 0');
   },
 };
 
 /** Promises of a store about the notes that processes share. */
 export const noteChecks: Readonly<Record<string, StoreCheck>> = {
   'keeps a note, and counts the times that it was written': async ({ store, reopen }) => {
-    same(await store.readNote('n'), undefined, 'a note that is not there');
-    same(await store.writeNote({ name: 'n', version: 0, body: 'ä "1"' }), true, 'a new note');
+    same(await store.notes.read('n'), undefined, 'a note that is not there');
+    same(await store.notes.write({ name: 'n', version: 0, body: 'ä "1"' }), true, 'a new note');
     const other = await reopen();
-    same(await other.readNote('n'), { name: 'n', version: 1, body: 'ä "1"' }, 'note');
-    same(await other.writeNote({ name: 'n', version: 1, body: '' }), true, 'a note that is replaced');
-    same(await store.readNote('n'), { name: 'n', version: 2, body: '' }, 'note that was replaced');
+    same(await other.notes.read('n'), { name: 'n', version: 1, body: 'ä "1"' }, 'note');
+    same(await other.notes.write({ name: 'n', version: 1, body: '' }), true, 'a note that is replaced');
+    same(await store.notes.read('n'), { name: 'n', version: 2, body: '' }, 'note that was replaced');
   },
   'writes no note whose version is another': async ({ store, reopen }) => {
     const other = await reopen();
-    const wrote = await Promise.all([store, other].map((each, index) => each.writeNote({ name: 'n', version: 0, body: `${index}` })));
+    const wrote = await Promise.all([store, other].map((each, index) => each.notes.write({ name: 'n', version: 0, body: `${index}` })));
     same(wrote.filter(Boolean).length, 1, 'writers of a new note that won');
-    const before = await store.readNote('n');
+    const before = await store.notes.read('n');
     for (const version of [0, 2])
-      same(await store.writeNote({ name: 'n', version, body: 'late' }), false, `writing after version ${version}`);
-    same(await store.writeNote({ name: 'n', version: 2 }), false, 'removing after version 2');
-    same(await store.writeNote({ name: 'none', version: 1, body: 'x' }), false, 'replacing a note that is not there');
-    same([await store.readNote('n'), await store.readNote('none')], [before, undefined], 'notes');
-    const again = await Promise.all([store, other].map((each, index) => each.writeNote({ name: 'n', version: 1, body: `${index}` })));
+      same(await store.notes.write({ name: 'n', version, body: 'late' }), false, `writing after version ${version}`);
+    same(await store.notes.write({ name: 'n', version: 2 }), false, 'removing after version 2');
+    same(await store.notes.write({ name: 'none', version: 1, body: 'x' }), false, 'replacing a note that is not there');
+    same([await store.notes.read('n'), await store.notes.read('none')], [before, undefined], 'notes');
+    const again = await Promise.all([store, other].map((each, index) => each.notes.write({ name: 'n', version: 1, body: `${index}` })));
     same(again.filter(Boolean).length, 1, 'writers of a new version that won');
   },
   'removes a note': async ({ store, reopen }) => {
-    await store.writeNote({ name: 'n', version: 0, body: '1' });
-    same(await store.writeNote({ name: 'n', version: 1 }), true, 'removing');
-    same(await (await reopen()).readNote('n'), undefined, 'note');
-    same(await store.writeNote({ name: 'n', version: 0, body: '2' }), true, 'a note of the same name');
+    await store.notes.write({ name: 'n', version: 0, body: '1' });
+    same(await store.notes.write({ name: 'n', version: 1 }), true, 'removing');
+    same(await (await reopen()).notes.read('n'), undefined, 'note');
+    same(await store.notes.write({ name: 'n', version: 0, body: '2' }), true, 'a note of the same name');
   },
   'lists notes by the start of their names': async ({ store }) => {
-    for (const name of ['b/2', 'a/1', 'b/1', 'b', 'b/%', 'B/1', 'b/3']) await store.writeNote({ name, version: 0, body: name });
-    const list = async (query: Parameters<SessionStore['listNotes']>[0]): Promise<readonly string[]> =>
-      (await store.listNotes(query)).map(({ body }) => body);
+    for (const name of ['b/2', 'a/1', 'b/1', 'b', 'b/%', 'B/1', 'b/3']) await store.notes.write({ name, version: 0, body: name });
+    const list = async (query: Parameters<SessionStore['notes']['list']>[0]): Promise<readonly string[]> =>
+      (await store.notes.list(query)).map(({ body }) => body);
     same(await list({ prefix: 'b/' }), ['b/%', 'b/1', 'b/2', 'b/3'], 'notes');
     same(await list({ prefix: 'b/', limit: 2 }), ['b/%', 'b/1'], 'first page');
     same(await list({ prefix: 'b/', after: 'b/1', limit: 2 }), ['b/2', 'b/3'], 'second page');
@@ -225,30 +230,30 @@ export const noteChecks: Readonly<Record<string, StoreCheck>> = {
     const other = await reopen();
     const about = (name: string, sessionId: string) => ({ name, version: 0, body: name, sessionId });
     for (const note of [about('n/1', 's'), about('n/2', 't'), { name: 'n/3', version: 0, body: 'n/3' }])
-      same(await store.writeNote(note), true, `writing ${note.name}`);
-    same(await other.readNote('n/1'), { name: 'n/1', version: 1, body: 'n/1', sessionId: 's' }, 'a note about a session');
-    same(await other.writeNote({ ...about('n/1', 's'), version: 1, body: 'new' }), true, 'replacing it');
-    same(await other.writeNote({ ...about('n/1', 's'), version: 1 }), false, 'replacing it after an earlier version');
-    const list = async (): Promise<string> => (await other.listNotes({ prefix: 'n/' })).map(({ body }) => body).join(' ');
+      same(await store.notes.write(note), true, `writing ${note.name}`);
+    same(await other.notes.read('n/1'), { name: 'n/1', version: 1, body: 'n/1', sessionId: 's' }, 'a note about a session');
+    same(await other.notes.write({ ...about('n/1', 's'), version: 1, body: 'new' }), true, 'replacing it');
+    same(await other.notes.write({ ...about('n/1', 's'), version: 1 }), false, 'replacing it after an earlier version');
+    const list = async (): Promise<string> => (await other.notes.list({ prefix: 'n/' })).map(({ body }) => body).join(' ');
     same(await list(), 'new n/2 n/3', 'notes');
-    await store.delete({ sessionId: 's', epoch, at: 1000 });
+    await store.log.delete({ sessionId: 's', epoch, at: 1000 });
     same(await list(), 'n/2 n/3', 'notes after the deletion');
-    for (const each of [store, other]) await assertRefused(each.writeNote(about('n/1', 's')), 'session-deleted', 'a note about it');
-    same(await store.writeNote({ name: 'n/2', version: 1, sessionId: 't' }), true, 'removing a note about another session');
+    for (const each of [store, other]) await assertRefused(each.notes.write(about('n/1', 's')), 'session-deleted', 'a note about it');
+    same(await store.notes.write({ name: 'n/2', version: 1, sessionId: 't' }), true, 'removing a note about another session');
     same(await list(), 'n/3', 'notes that are left');
   },
   'ties a note to a session that it did not name before': async ({ store, epoch, create, reopen }) => {
     await create('s');
-    await store.writeNote({ name: 'n', version: 0, body: '1' });
-    same(await store.writeNote({ name: 'n', version: 0, body: '2', sessionId: 's' }), false, 'a new note of the same name');
-    same(await store.writeNote({ name: 'n', version: 1, body: '2', sessionId: 's' }), true, 'tying it');
-    same(await (await reopen()).listNotes({ prefix: 'n' }), [{ name: 'n', version: 2, body: '2', sessionId: 's' }], 'notes');
-    await store.delete({ sessionId: 's', epoch, at: 1000 });
-    same(await store.readNote('n'), undefined, 'the note after the deletion');
+    await store.notes.write({ name: 'n', version: 0, body: '1' });
+    same(await store.notes.write({ name: 'n', version: 0, body: '2', sessionId: 's' }), false, 'a new note of the same name');
+    same(await store.notes.write({ name: 'n', version: 1, body: '2', sessionId: 's' }), true, 'tying it');
+    same(await (await reopen()).notes.list({ prefix: 'n' }), [{ name: 'n', version: 2, body: '2', sessionId: 's' }], 'notes');
+    await store.log.delete({ sessionId: 's', epoch, at: 1000 });
+    same(await store.notes.read('n'), undefined, 'the note after the deletion');
   },
   'refuses a note that makes no sense': async ({ store }) => {
     for (const version of [-1, 0.5, Number.NaN])
-      await assertRefused(store.writeNote({ name: 'n', version, body: '' }), 'invalid-argument', `the version ${version}`);
-    await assertRefused(store.listNotes({ prefix: '', limit: 0 }), 'invalid-argument', 'a limit of 0');
+      await assertRefused(store.notes.write({ name: 'n', version, body: '' }), 'invalid-argument', `the version ${version}`);
+    await assertRefused(store.notes.list({ prefix: '', limit: 0 }), 'invalid-argument', 'a limit of 0');
   },
 };

@@ -19,104 +19,145 @@ const withChange =
 const withoutFencing =
   <Request extends { readonly epoch: number }>(store: SessionStore, work: (request: Request) => Promise<void>) =>
   async (request: Request): Promise<void> =>
-    work({ ...request, epoch: (await store.readClaim()).epoch });
+    work({ ...request, epoch: (await store.claims.read()).epoch });
 
 const broken: Readonly<Record<string, Breaking>> = {
-  'keeps a mail until a write takes it': withChange((store) => ({ write: ({ takesMail: _, ...write }) => store.write(write) })),
+  'keeps a mail until a write takes it': withChange((store) => ({
+    log: { ...store.log, write: ({ takesMail: _, ...write }) => store.log.write(write) },
+  })),
   'numbers mails in the order in which they were posted, and no two alike': withChange((store) => ({
-    post: async (mail) => {
-      const posted = await store.post(mail);
-      return { ...posted, num: (await store.readMail()).length };
+    inbox: {
+      ...store.inbox,
+      post: async (mail) => {
+        const posted = await store.inbox.post(mail);
+        return { ...posted, num: (await store.inbox.read()).length };
+      },
     },
   })),
   'keeps one mail for each request of a session': withChange((store) => {
     let count = 0;
-    return { post: (mail) => store.post({ ...mail, requestId: `${mail.requestId}${(count += 1)}` }) };
+    return { inbox: { ...store.inbox, post: (mail) => store.inbox.post({ ...mail, requestId: `${mail.requestId}${(count += 1)}` }) } };
   }),
   'takes mail from stores without a claim, for sessions that do not exist yet': withChange((store) => ({
-    post: async (mail) => {
-      if ((await store.load(mail.sessionId)) === undefined) throw new Error('There is no such session.');
-      return store.post(mail);
+    inbox: {
+      ...store.inbox,
+      post: async (mail) => {
+        if ((await store.log.load(mail.sessionId)) === undefined) throw new Error('There is no such session.');
+        return store.inbox.post(mail);
+      },
     },
   })),
   'keeps a mail if the write that takes it is refused': withChange((store) => ({
-    write: async (write) => {
-      for (const num of write.takesMail ?? []) await store.answerMail({ epoch: write.epoch, num });
-      await store.write(write);
+    log: {
+      ...store.log,
+      write: async (write) => {
+        for (const num of write.takesMail ?? []) await store.inbox.answer({ epoch: write.epoch, num });
+        await store.log.write(write);
+      },
     },
   })),
   'keeps the reply to a mail until the mail is removed': withChange((store) => ({
-    answerMail: ({ epoch, num }) => store.answerMail({ epoch, num }),
+    inbox: { ...store.inbox, answer: ({ epoch, num }) => store.inbox.answer({ epoch, num }) },
   })),
-  'refuses the reply of an older claim': withChange((store) => ({ answerMail: withoutFencing(store, store.answerMail) })),
-  'finds mails by what is asked for': withChange((store) => ({ readMail: ({ isWaiting: _, ...query } = {}) => store.readMail(query) })),
-  'refuses a mail that makes no sense': withChange((store) => ({ post: (mail) => store.post({ ...mail, at: 1 }) })),
-  'keeps holds, and reads them by their time': withChange((store) => ({ readHolds: async () => [...(await store.readHolds())].reverse() })),
-  'replaces and drops holds': withChange((store) => ({ dropHold: async (id) => (await store.dropHold(id), true) })),
+  'refuses the reply of an older claim': withChange((store) => ({
+    inbox: { ...store.inbox, answer: withoutFencing(store, store.inbox.answer) },
+  })),
+  'finds mails by what is asked for': withChange((store) => ({
+    inbox: { ...store.inbox, read: ({ isWaiting: _, ...query } = {}) => store.inbox.read(query) },
+  })),
+  'refuses a mail that makes no sense': withChange((store) => ({
+    inbox: { ...store.inbox, post: (mail) => store.inbox.post({ ...mail, at: 1 }) },
+  })),
 
   'reads effects by the start of their keys, and from one on': withChange((store) => ({
-    effects: (id, { skip: _, ...query } = {}) => store.effects(id, query),
+    log: { ...store.log, effects: (id, { skip: _, ...query } = {}) => store.log.effects(id, query) },
   })),
   'replaces texts of entries, and nothing else': withChange((store) => ({
-    rewrite: (rewrite) => store.rewrite({ ...rewrite, entries: rewrite.entries.map((entry) => ({ events: '[]', ...entry })) }),
+    log: {
+      ...store.log,
+      rewrite: (rewrite) => store.log.rewrite({ ...rewrite, entries: rewrite.entries.map((entry) => ({ events: '[]', ...entry })) }),
+    },
   })),
   'refuses a rewrite that does not fit, and changes nothing': withChange((store) => ({
-    rewrite: async (rewrite) => {
-      const { sessionId, epoch, header } = rewrite;
-      const head = (await store.load(sessionId))?.head ?? 0;
-      if (head > 0 && header !== undefined) await store.write({ sessionId, epoch, after: head, header });
-      await store.rewrite(rewrite);
+    log: {
+      ...store.log,
+      rewrite: async (rewrite) => {
+        const { sessionId, epoch, header } = rewrite;
+        const head = (await store.log.load(sessionId))?.head ?? 0;
+        if (head > 0 && header !== undefined) await store.log.write({ sessionId, epoch, after: head, header });
+        await store.log.rewrite(rewrite);
+      },
     },
   })),
   'removes everything of a deleted session': withChange((store) => {
     const left: Mail[] = [];
     return {
-      delete: async (deletion) => {
-        left.push(...(await store.readMail({ sessionId: deletion.sessionId })));
-        await store.delete(deletion);
+      log: {
+        ...store.log,
+        delete: async (deletion) => {
+          left.push(...(await store.inbox.read({ sessionId: deletion.sessionId })));
+          await store.log.delete(deletion);
+        },
       },
-      readMail: async (query) => [...left, ...(await store.readMail(query))],
+      inbox: { ...store.inbox, read: async (query) => [...left, ...(await store.inbox.read(query))] },
     };
   }),
   'never uses the id of a deleted session again': withChange((store) => ({
-    post: async (mail) => store.post(mail).catch(() => ({ ...mail, num: 1 })),
+    inbox: { ...store.inbox, post: async (mail) => store.inbox.post(mail).catch(() => ({ ...mail, num: 1 })) },
   })),
   'leaves other sessions, and pages of them, as they are when one is deleted': withChange((store) => ({
-    list: async ({ cursor = '0', limit = 100, ...query } = {}) => {
-      const skipped = Number(cursor);
-      const { sessions } = await store.list({ ...query, limit: 1000 });
-      const hasMore = skipped + limit < sessions.length;
-      return { sessions: sessions.slice(skipped, skipped + limit), ...(hasMore && { cursor: String(skipped + limit) }) };
+    heads: {
+      ...store.heads,
+      list: async ({ cursor = '0', limit = 100, ...query } = {}) => {
+        const skipped = Number(cursor);
+        const { sessions } = await store.heads.list({ ...query, limit: 1000 });
+        const hasMore = skipped + limit < sessions.length;
+        return { sessions: sessions.slice(skipped, skipped + limit), ...(hasMore && { cursor: String(skipped + limit) }) };
+      },
     },
   })),
   'deletes what was asked for in the same moment': withChange((store) => ({
-    delete: async (deletion) => {
-      await new Promise((resolve) => setTimeout(resolve));
-      await store.delete(deletion);
+    log: {
+      ...store.log,
+      delete: async (deletion) => {
+        await new Promise((resolve) => setTimeout(resolve));
+        await store.log.delete(deletion);
+      },
     },
   })),
-  'refuses rewrites and deletions of an older claim': withChange((store) => ({ delete: withoutFencing(store, store.delete) })),
+  'refuses rewrites and deletions of an older claim': withChange((store) => ({
+    log: { ...store.log, delete: withoutFencing(store, store.log.delete) },
+  })),
 
   'calls those who watch after each change': withChange((store) => ({
-    watch: (listener) => store.watch((change) => (change.hasMail ? undefined : listener(change))),
+    changes: { ...store.changes, watch: (listener) => store.changes.watch((change) => (change.hasMail ? undefined : listener(change))) },
   })),
   'calls those who watch after each change of another store': () => createMemoryStore(),
   'calls nobody who has left, or whose store is closed': withChange((store) => ({
-    watch: (listener) => {
-      store.watch(listener);
-      return () => undefined;
+    changes: {
+      ...store.changes,
+      watch: (listener) => {
+        store.changes.watch(listener);
+        return () => undefined;
+      },
     },
   })),
   'is not harmed by a listener that throws': withChange((store) => {
     const listeners: ((change: StoreChange) => void)[] = [];
     return {
-      watch: (listener) => {
-        listeners.push(listener);
-        return () => undefined;
+      changes: {
+        ...store.changes,
+        watch: (listener) => {
+          listeners.push(listener);
+          return () => undefined;
+        },
       },
-      write: async (write) => {
-        await store.write(write);
-        for (const listener of listeners) listener({ sessionIds: [write.sessionId], hasMail: false });
+      log: {
+        ...store.log,
+        write: async (write) => {
+          await store.log.write(write);
+          for (const listener of listeners) listener({ sessionIds: [write.sessionId], hasMail: false });
+        },
       },
     };
   }),

@@ -7,7 +7,7 @@ const numbers = (entries: readonly LogEntry[] | undefined): readonly number[] =>
 
 async function checkEntries(store: SessionStore, cases: readonly (readonly [EntryQuery, string])[]): Promise<void> {
   for (const [query, expected] of cases)
-    same(numbers(await store.entries('s', query)).join(''), expected, `entries for ${JSON.stringify(query)}`);
+    same(numbers(await store.log.entries('s', query)).join(''), expected, `entries for ${JSON.stringify(query)}`);
 }
 
 /** Creates sessions that differ by their headers, in this order. */
@@ -21,7 +21,7 @@ async function createAll(create: Stage['create'], headers: Readonly<Record<strin
 
 /** Damage of each session, newest first, as another store lists it. */
 async function listDamage(reopen: Stage['reopen']): Promise<readonly string[]> {
-  const { sessions } = await (await reopen()).list();
+  const { sessions } = await (await reopen()).heads.list();
   return sessions.map(({ id, damage }) => (damage === undefined ? id : `${id}: ${damage}`));
 }
 
@@ -59,20 +59,20 @@ const questions: readonly (readonly [SessionQuery, string])[] = [
 /** Promises of a store about reading. */
 export const readChecks: Readonly<Record<string, StoreCheck>> = {
   'says that a session is not there': async ({ store }) => {
-    const found = [await store.load('none'), await store.entries('none'), await store.findRequest('none', 'r')];
-    same([...found, (await store.list()).sessions], [undefined, [], undefined, []], 'what was found');
+    const found = [await store.log.load('none'), await store.log.entries('none'), await store.log.findRequest('none', 'r')];
+    same([...found, (await store.heads.list()).sessions], [undefined, [], undefined, []], 'what was found');
   },
   'loads a session from its last snapshot on': async ({ store, append, fill }) => {
     await fill('s', 3);
-    same(numbers((await store.load('s'))?.entries), [1, 2, 3], 'entries');
+    same(numbers((await store.log.load('s'))?.entries), [1, 2, 3], 'entries');
     await append('s', 4, { entries: [sampleEntry(4, { isSnapshot: true }), sampleEntry(5)] });
-    const session = await store.load('s');
+    const session = await store.log.load('s');
     same([session?.head, numbers(session?.entries)], [5, [4, 5]], 'head and entries');
-    same(numbers(await store.entries('s')), [1, 2, 3, 4, 5], 'entries, asked for by themselves');
+    same(numbers(await store.log.entries('s')), [1, 2, 3, 4, 5], 'entries, asked for by themselves');
   },
   'loads a session without a snapshot from the start': async ({ store, create }) => {
     await create('s', { entries: [sampleEntry(1, { isSnapshot: false }), sampleEntry(2)] });
-    same(numbers((await store.load('s'))?.entries), [1, 2], 'entries');
+    same(numbers((await store.log.load('s'))?.entries), [1, 2], 'entries');
   },
   'reads entries from one to another': async ({ store, fill }) => {
     await fill('s', 5);
@@ -86,7 +86,7 @@ export const readChecks: Readonly<Record<string, StoreCheck>> = {
       [{ limit: 2 }, '12'],
       [{ from: 3, limit: 1 }, '3'],
     ]);
-    await assertRefused(store.entries('s', { limit: 0 }), 'invalid-argument', 'a limit of 0');
+    await assertRefused(store.log.entries('s', { limit: 0 }), 'invalid-argument', 'a limit of 0');
   },
   'reads entries with events after a number': async ({ store, create }) => {
     const entryWithEvents = (n: number, lastSeq: number): LogEntry => sampleEntry(n, { events: '[]', lastSeq });
@@ -104,15 +104,15 @@ export const readChecks: Readonly<Record<string, StoreCheck>> = {
     const entry = sampleEntry(2, { requestId: 'r' });
     await create('s', { entries: [sampleEntry(1, { requestId: 'q' }), entry] });
     await create('other');
-    same(await store.findRequest('s', 'r'), entry, 'entry');
-    same([await store.findRequest('s', 'x'), await store.findRequest('other', 'r')], [undefined, undefined], 'other requests');
+    same(await store.log.findRequest('s', 'r'), entry, 'entry');
+    same([await store.log.findRequest('s', 'x'), await store.log.findRequest('other', 'r')], [undefined, undefined], 'other requests');
   },
   'lists sessions by what they are found by': async ({ store, create, listIds }) => {
     await createAll(create, kinds);
     for (const [query, expected] of questions) {
       same((await listIds(query)).join(''), expected, `sessions for ${JSON.stringify(query)}`);
     }
-    const { sessions } = await store.list({ owner: 'bob' });
+    const { sessions } = await store.heads.list({ owner: 'bob' });
     same(sessions, [{ id: 'b', header: sampleHeader('b', { createdAt: 1002, ...kinds['b'] }) }], 'what is listed');
   },
   'lists by the last header only': async ({ create, write, listIds }) => {
@@ -125,17 +125,17 @@ export const readChecks: Readonly<Record<string, StoreCheck>> = {
   'lists 100 at most unless told otherwise': async ({ store, create }) => {
     const ids = Array.from({ length: 101 }, (_, index) => `s${index}`);
     await Promise.all(ids.map((id) => create(id)));
-    const { sessions, cursor } = await store.list();
+    const { sessions, cursor } = await store.heads.list();
     holds(sessions.length === 100 && cursor !== undefined, `${sessions.length} sessions were listed`);
-    same((await store.list({ limit: 101 })).cursor, undefined, 'cursor where there is no more');
+    same((await store.heads.list({ limit: 101 })).cursor, undefined, 'cursor where there is no more');
   },
   'pages stay as they are while sessions are written': async ({ store, create, write }) => {
     await createAll(create, { a: {}, b: {}, c: {}, d: {}, e: {} });
-    const first = await store.list({ limit: 2 });
+    const first = await store.heads.list({ limit: 2 });
     await createAll(create, { f: {} });
     await write('a', 1, { header: sampleHeader('a', { createdAt: 1001, updatedAt: 9999 }) });
-    const second = await store.list({ limit: 2, cursor: first.cursor ?? '' });
-    const third = await store.list({ limit: 2, cursor: second.cursor ?? '' });
+    const second = await store.heads.list({ limit: 2, cursor: first.cursor ?? '' });
+    const third = await store.heads.list({ limit: 2, cursor: second.cursor ?? '' });
     const ids = [first, second, third].map(({ sessions }) => sessions.map(({ id }) => id).join(''));
     same([ids, third.cursor], [['ed', 'cb', 'a'], undefined], 'pages');
   },
@@ -153,27 +153,27 @@ export const readChecks: Readonly<Record<string, StoreCheck>> = {
     }
   },
   'refuses a page that makes no sense': async ({ store }) => {
-    await assertRefused(store.list({ limit: 0 }), 'invalid-argument', 'a limit of 0');
-    await assertRefused(store.list({ limit: 1.5 }), 'invalid-argument', 'a limit of 1.5');
-    await assertRefused(store.list({ cursor: 'made up' }), 'invalid-argument', 'a cursor that no page gave');
+    await assertRefused(store.heads.list({ limit: 0 }), 'invalid-argument', 'a limit of 0');
+    await assertRefused(store.heads.list({ limit: 1.5 }), 'invalid-argument', 'a limit of 1.5');
+    await assertRefused(store.heads.list({ cursor: 'made up' }), 'invalid-argument', 'a cursor that no page gave');
   },
   'lists a session in quarantine with its damage, and changes nothing of it': async ({ store, reopen, create, listIds }) => {
     await createAll(create, { a: { owner: 'o' }, b: {} });
-    const before = await store.load('a');
-    await store.quarantine('a', 'its state cannot be read');
-    await store.quarantine('a', 'a later thought');
-    await store.quarantine('c', 'not there yet');
+    const before = await store.log.load('a');
+    await store.heads.quarantine('a', 'its state cannot be read');
+    await store.heads.quarantine('a', 'a later thought');
+    await store.heads.quarantine('c', 'not there yet');
     await createAll(create, { c: {} });
-    same(await store.load('a'), before, 'session');
+    same(await store.log.load('a'), before, 'session');
     same(await listDamage(reopen), ['c', 'b', 'a: its state cannot be read'], 'list');
     same(await listIds({ owner: 'o' }), ['a'], 'sessions by owner');
   },
   'takes the note of a damage away again': async ({ store, reopen, create }) => {
     await createAll(create, { a: {}, b: {} });
-    await store.quarantine('a', 'its state cannot be read');
-    await store.quarantine('b', 'nor can its');
-    await store.quarantine('a', undefined);
-    await store.quarantine('c', undefined);
+    await store.heads.quarantine('a', 'its state cannot be read');
+    await store.heads.quarantine('b', 'nor can its');
+    await store.heads.quarantine('a', undefined);
+    await store.heads.quarantine('c', undefined);
     same(await listDamage(reopen), ['b: nor can its', 'a'], 'list');
   },
   'gives odd texts back as they were': async ({ store, create, listIds }) => {
@@ -185,8 +185,8 @@ export const readChecks: Readonly<Record<string, StoreCheck>> = {
       const entry = sampleEntry(1, { requestId: short, body: JSON.stringify(text), events: text });
       const effect = { ...sampleEffect(short), body: text };
       await create(id, { header, entries: [entry], effects: [effect] });
-      same(await store.load(id), { header, head: 1, entries: [entry], effects: [effect] }, `session ${index}`);
-      same(await store.findRequest(id, short), entry, `request ${index}`);
+      same(await store.log.load(id), { header, head: 1, entries: [entry], effects: [effect] }, `session ${index}`);
+      same(await store.log.findRequest(id, short), entry, `request ${index}`);
       same(await listIds({ tag: short, owner: short, tenant: short }), [id], `list ${index}`);
     }
   },

@@ -89,7 +89,7 @@ export async function assertRefused(work: Promise<unknown>, code: string, what: 
 }
 
 async function listIds(store: SessionStore, query: SessionQuery = {}): Promise<readonly string[]> {
-  const { sessions, cursor } = await store.list(query);
+  const { sessions, cursor } = await store.heads.list(query);
   const ids = sessions.map(({ id }) => id);
   return cursor === undefined ? ids : [...ids, ...(await listIds(store, { ...query, cursor }))];
 }
@@ -104,25 +104,25 @@ export async function runCheck(place: SessionStorePlace, check: StoreCheck): Pro
   };
   try {
     const store = await reopen();
-    const epoch = await store.claim();
-    const append: Stage['append'] = (id, n, change) => store.write({ ...nextEntry(id, epoch, n), ...change });
-    const create: Stage['create'] = (id, change) => store.write(newSession(id, epoch, change));
+    const epoch = await store.claims.claim();
+    const append: Stage['append'] = (id, n, change) => store.log.write({ ...nextEntry(id, epoch, n), ...change });
+    const create: Stage['create'] = (id, change) => store.log.write(newSession(id, epoch, change));
     await check({
       store,
       epoch,
       reopen,
       create,
       append,
-      write: (sessionId, after, change) => store.write({ sessionId, epoch, after, ...change }),
+      write: (sessionId, after, change) => store.log.write({ sessionId, epoch, after, ...change }),
       fill: async (id, count) => {
         await create(id);
         for (let n = 2; n <= count; n += 1) await append(id, n);
       },
       listIds: (query) => listIds(store, query),
       refuses: async (work, code, name) => {
-        const before = await store.load('s');
+        const before = await store.log.load('s');
         await assertRefused(work(), code, name);
-        same(await store.load('s'), before, 'the session after a refused write');
+        same(await store.log.load('s'), before, 'the session after a refused write');
       },
     });
   } finally {

@@ -20,7 +20,7 @@ interface Listener {
 function listen(store: SessionStore): Listener {
   const changes: StoreChange[] = [];
   let check = (): void => undefined;
-  const stop = store.watch((change) => {
+  const stop = store.changes.watch((change) => {
     changes.push(change);
     check();
   });
@@ -56,23 +56,23 @@ function listChanges(store: SessionStore, epoch: number): Readonly<Record<string
   let num = 0;
   const mail = { sessionId: 's', at: 1, body: '{}' };
   return {
-    'a new session': { run: () => store.write(newSession('s', epoch)) },
-    'an entry': { run: () => store.write(nextEntry('s', epoch, 2)) },
-    'an effect': { run: () => store.write({ sessionId: 's', epoch, after: 2, effects: [sampleEffect('a')] }) },
-    'a rewrite': { run: () => store.rewrite({ sessionId: 's', epoch, after: 2, entries: [{ n: 1, body: '""' }] }) },
-    'a mail': { run: async () => ({ num } = await store.post({ ...mail, requestId: 'r' })), hasMail: true },
-    'a reply': { run: () => store.answerMail({ epoch, num, reply: '""' }) },
-    'a note of damage': { run: () => store.quarantine('s', 'x') },
-    'a hold': { run: () => store.putHold({ id: 'h', at: 1, body: '' }) },
-    'a hold that is dropped': { run: () => store.dropHold('h') },
-    'a deletion': { run: () => store.delete({ sessionId: 's', epoch, at: 1 }) },
+    'a new session': { run: () => store.log.write(newSession('s', epoch)) },
+    'an entry': { run: () => store.log.write(nextEntry('s', epoch, 2)) },
+    'an effect': { run: () => store.log.write({ sessionId: 's', epoch, after: 2, effects: [sampleEffect('a')] }) },
+    'a rewrite': { run: () => store.log.rewrite({ sessionId: 's', epoch, after: 2, entries: [{ n: 1, body: '""' }] }) },
+    'a mail': { run: async () => ({ num } = await store.inbox.post({ ...mail, requestId: 'r' })), hasMail: true },
+    'a reply': { run: () => store.inbox.answer({ epoch, num, reply: '""' }) },
+    'an announced note': { run: () => store.notes.write({ name: 'n', version: 0, body: '', isAnnounced: true }) },
+    'an announced note that is removed': { run: () => store.notes.write({ name: 'n', version: 1, isAnnounced: true }) },
+    'a note of damage': { run: () => store.heads.quarantine('s', 'x') },
+    'a deletion': { run: () => store.log.delete({ sessionId: 's', epoch, at: 1 }) },
   };
 }
 
 async function expectAllChanges(watched: SessionStore, { store, epoch }: Pick<Stage, 'store' | 'epoch'>): Promise<void> {
   const listener = listen(watched);
   // From here on, the watch has begun.
-  await watched.list();
+  await watched.heads.list();
   for (const [name, { run, hasMail = false }] of Object.entries(listChanges(store, epoch))) {
     await run();
     await listener.hear('s', { hasMail }, name);
@@ -87,7 +87,7 @@ export const watchChecks: Readonly<Record<string, StoreCheck>> = {
     const [other, third] = [await reopen(), await reopen()];
     const [gone, closed] = [listen(store), listen(other)];
     const [here, there] = [listen(store), listen(third)];
-    await Promise.all([other.list(), third.list()]);
+    await Promise.all([other.heads.list(), third.heads.list()]);
     await create('s');
     for (const each of [gone, closed, here, there]) await each.hear('s', { hasMail: false }, 'a new session');
     gone.stop();
@@ -100,15 +100,15 @@ export const watchChecks: Readonly<Record<string, StoreCheck>> = {
   'is not harmed by a listener that throws': async ({ store, reopen, create }) => {
     const other = await reopen();
     for (const each of [store, other])
-      each.watch(() => {
+      each.changes.watch(() => {
         throw new Error('a listener failed');
       });
     const [here, there] = [listen(store), listen(other)];
-    await other.list();
+    await other.heads.list();
     await create('s');
     for (const each of [here, there]) await each.hear('s', { hasMail: false }, 'a new session');
     await create('t');
     for (const each of [here, there]) await each.hear('t', { hasMail: false }, 'a second session');
-    same((await other.load('t'))?.head, 1, 'head');
+    same((await other.log.load('t'))?.head, 1, 'head');
   },
 };

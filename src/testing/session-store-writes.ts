@@ -19,21 +19,21 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
     const entry = sampleEntry(1, { execution: 1, step: 2, requestId: 'r', events: '[1]', lastSeq: 3 });
     const effects = [sampleEffect('model/1', 'intent'), sampleEffect('model/1'), sampleEffect('a-tool')];
     await create('s', { header, entries: [entry], effects });
-    same(await store.load('s'), { header, head: 1, entries: [entry], effects }, 'session');
+    same(await store.log.load('s'), { header, head: 1, entries: [entry], effects }, 'session');
   },
   'keeps what was written for whoever opens the place next': async ({ store, reopen, write, fill }) => {
     await fill('s', 3);
     await write('s', 3, { effects: [sampleEffect('a')] });
-    const written = await store.load('s');
+    const written = await store.log.load('s');
     await store.close();
     const next = await reopen();
     holds(written?.head === 3, 'the session was not read back');
-    same(await next.load('s'), written, 'session in the next store');
+    same(await next.log.load('s'), written, 'session in the next store');
   },
   'shows another store what is safe': async ({ reopen, fill }) => {
     const other = await reopen();
     await fill('s', 2);
-    same((await other.load('s'))?.head, 2, 'head in the other store');
+    same((await other.log.load('s'))?.head, 2, 'head in the other store');
   },
   'keeps the copy that it was given': async ({ store, create }) => {
     const tags = ['a'];
@@ -41,7 +41,7 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
     await create('s', { header: sampleHeader('s', { tags }), entries: [entry] });
     tags.push('b');
     entry.body = '"changed"';
-    const session = await store.load('s');
+    const session = await store.log.load('s');
     same([session?.header.tags, session?.entries], [['a'], [sampleEntry(1)]], 'session');
   },
   'keeps writes of one session in the order in which they were asked for': async ({ store, create, append }) => {
@@ -49,20 +49,20 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
     const settled: number[] = [];
     await Promise.all(numbers.map((n) => (n === 1 ? create('s') : append('s', n)).then(() => settled.push(n))));
     same(settled, numbers, 'order in which the writes were safe');
-    const stored = (await store.entries('s')).map(({ n }) => n);
+    const stored = (await store.log.entries('s')).map(({ n }) => n);
     same(stored, numbers, 'order of the entries');
   },
   'leaves the header where a write has none': async ({ store, create, append }) => {
     const header = sampleHeader('s', { owner: 'o', tags: ['a'] });
     await create('s', { header });
     await append('s', 2);
-    same((await store.load('s'))?.header, header, 'header');
+    same((await store.log.load('s'))?.header, header, 'header');
   },
   'replaces the whole header': async ({ store, create, write }) => {
     await create('s', { header: sampleHeader('s', { owner: 'o', wakeAt: 5, stopReason: 'guard', tags: ['a'] }) });
     const header = sampleHeader('s', { status: 'completed', isOpen: false, tags: ['b'] });
     await write('s', 1, { header });
-    same((await store.load('s'))?.header, header, 'header');
+    same((await store.log.load('s'))?.header, header, 'header');
   },
   'replaces the tags that a session is found by': async ({ create, write, listIds }) => {
     await create('s', { header: sampleHeader('s', { tags: ['a', 'b', 'b'] }) });
@@ -74,7 +74,7 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
     await create('s', { effects: [sampleEffect('a')] });
     await write('s', 1, { effects: [sampleEffect('b')] });
     await append('s', 2, { clearsEffects: true, effects: [sampleEffect('a')] });
-    const session = await store.load('s');
+    const session = await store.log.load('s');
     same([session?.head, session?.effects], [2, [sampleEffect('a')]], 'head and effects');
   },
   'drops effects that were asked for in the same moment': async ({ store, create, append, write }) => {
@@ -85,14 +85,14 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
       append('s', 2, { clearsEffects: true }),
       write('s', 2, { effects: [sampleEffect('a', 'intent')] }),
     ]);
-    same((await store.load('s'))?.effects, [sampleEffect('a', 'intent')], 'effects');
+    same((await store.log.load('s'))?.effects, [sampleEffect('a', 'intent')], 'effects');
   },
   'keeps effects where the write that would drop them is refused': async ({ store, create, append, write }) => {
     await create('s', { effects: [sampleEffect('z')] });
     const kept = write('s', 1, { effects: [sampleEffect('a')] });
     await assertRefused(append('s', 3, { clearsEffects: true }), 'session-conflict', 'a write after the wrong entry');
     await kept;
-    same((await store.load('s'))?.effects, [sampleEffect('z'), sampleEffect('a')], 'effects');
+    same((await store.log.load('s'))?.effects, [sampleEffect('z'), sampleEffect('a')], 'effects');
   },
   'refuses a write that does not follow the last entry, and changes nothing': async ({ append, fill, listIds, refuses }) => {
     await fill('s', 2);
@@ -108,7 +108,7 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
   },
   'refuses to go on with a session that does not exist': async ({ store, append, listIds, refuses }) => {
     await refuses(() => append('s', 2, { header: sampleHeader('s') }), 'session-conflict', 'a write after entry 1 of none');
-    same([await store.load('s'), (await listIds()).length], [undefined, 0], 'what is there');
+    same([await store.log.load('s'), (await listIds()).length], [undefined, 0], 'what is there');
   },
   'does not let a refused write fail others': async ({ store, create, append }) => {
     await create('a');
@@ -116,7 +116,7 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
     const bad = assertRefused(append('a', 2), 'session-conflict', 'the second entry 2');
     const behind = append('a', 3);
     await Promise.all([...good, bad, behind]);
-    same([(await store.load('a'))?.head, (await store.load('b'))?.head], [3, 1], 'heads');
+    same([(await store.log.load('a'))?.head, (await store.log.load('b'))?.head], [3, 1], 'heads');
   },
   'refuses to answer a request twice, and changes nothing': async ({ create, append, refuses }) => {
     await create('s', { entries: [sampleEntry(1, { requestId: 'r' })] });

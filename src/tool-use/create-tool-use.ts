@@ -1,8 +1,8 @@
 import { ContinuationCriteria } from '../continuation/index.ts';
-import { checkModel, checkSettings } from '../inference/index.ts';
+import { checkModel, checkSettings, omitHeaders } from '../inference/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
-import { omitUndefined, stableStringify, toCanonical } from '../lib/index.ts';
+import { omitUndefined, stableStringify, TextHash, toCanonical } from '../lib/index.ts';
 import type { Orchestrator, StateType } from '../step-by-step/index.ts';
 import { createOrchestrator } from '../step-by-step/index.ts';
 import type { Tools, ToolSet } from '../tools/index.ts';
@@ -12,6 +12,7 @@ import { checkCostLimit, checkOptions, checkOwnCriteria, toolUseOptionNames, wit
 import { readOutput } from './output.ts';
 import type { Rules } from './process.ts';
 import { createToolUseProcess, toCriteria } from './process.ts';
+import type { AgentDefinition } from '../inference/index.ts';
 import type { Setup } from './setup.ts';
 import { toSetup } from './setup.ts';
 import type { ToolEvent } from './tool-use-events.ts';
@@ -51,13 +52,6 @@ interface ToolUseParts<State extends ToolUseState> {
   readonly criteria: readonly string[];
 }
 
-// FNV-1a, twice with different seeds: enough to tell configurations apart, and the same on every platform without waiting.
-function hash(text: string, seed: number): string {
-  let value = seed;
-  for (let index = 0; index < text.length; index += 1) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-  return (value >>> 0).toString(16).padStart(8, '0');
-}
-
 /** Computes the fingerprint of these values, whatever their order. */
 export function hashConfiguration(parts: Readonly<Record<string, unknown>>): string {
   const entries = Object.entries(parts).map(([name, part]) => {
@@ -65,8 +59,7 @@ export function hashConfiguration(parts: Readonly<Record<string, unknown>>): str
     // A value that is not JSON cannot be compared; it must not take the rest with it.
     return [name, canonical.ok ? canonical.value : canonical.problem] as const;
   });
-  const text = stableStringify(Object.fromEntries(entries));
-  return `${hash(text, 0x811c9dc5)}${hash(text, 0x9747b28c)}`;
+  return new TextHash().add(stableStringify(Object.fromEntries(entries))).toString();
 }
 
 /** Finds the policy that handles failures. The loop stops at any if no criterion has one. */
@@ -74,7 +67,10 @@ const findPolicy = ({ policy, criteria = [] }: Rules<never>): ErrorPolicy =>
   policy ?? ContinuationCriteria.from(...criteria).errorPolicy ?? ErrorPolicy.stopOnAnyError();
 
 /** Two orchestrators with the same fingerprint have the same instructions, tools, limits, policy and answers. */
-function computeFingerprint({ instructions, tools, driver, output, settings, hooks, capabilities }: Setup, rules: Rules<never>): string {
+function computeFingerprint(
+  { instructions, tools, driver, output, settings, hooks, capabilities }: Omit<Setup, 'define'>,
+  rules: Rules<never>,
+): string {
   const words = instructions.map((each) => (typeof each === 'function' ? String(each) : each));
   const { onLimit = 'stop', ...limits } = rules.limits;
   return hashConfiguration({
@@ -90,6 +86,27 @@ function computeFingerprint({ instructions, tools, driver, output, settings, hoo
     driver: driver.name,
     output: output?.json,
     settings: { ...settings, headers: undefined },
+  });
+}
+
+/** Collects what all requests of an agent have in common. */
+function toDefinition(
+  { row, driver, instructions, offered, settings, output }: Omit<Setup, 'define'>,
+  agent: AgentDefinition['agent'],
+): AgentDefinition {
+  const [model = '', ...fallbacks] = row.map((each) => each.name);
+  const given = { offered, settings, output };
+  const usual = driver.toTemplate?.(given) ?? { tools: offered, ...(output !== undefined && { output: { schema: output.json } }) };
+  const { more, tools = [], output: form } = usual;
+  return omitUndefined({
+    agent,
+    model,
+    fallbacks: fallbacks.length === 0 ? undefined : fallbacks,
+    driver: driver.name,
+    instructions: [...instructions.map((each) => (typeof each === 'function' ? null : each)), ...(more === undefined ? [] : [more])],
+    tools,
+    settings: omitHeaders(usual.settings ?? settings),
+    output: form,
   });
 }
 
@@ -129,9 +146,11 @@ export function createToolUse<State extends ToolUseState>(
     finishReasons: options.finishReasons,
     replacesDefaults,
   });
-  const setup = toSetup(name, options, (criteria) => toCriteria({ ...defaults, criteria }).names);
-  const rules: Rules<State> = { ...defaults, criteria: setup.criteria };
-  const fingerprint = computeFingerprint(setup, rules);
+  const prepared = toSetup(name, options, (criteria) => toCriteria({ ...defaults, criteria }).names);
+  const rules: Rules<State> = { ...defaults, criteria: prepared.criteria };
+  const fingerprint = computeFingerprint(prepared, rules);
+  let definition: AgentDefinition | undefined;
+  const setup: Setup = { ...prepared, define: () => (definition ??= toDefinition(prepared, { ...identity, fingerprint })) };
   const process = createToolUseProcess(setup, rules, identity && { ...identity, fingerprint });
   const orchestrator = createOrchestrator<State, unknown, ToolEvent, unknown>(process, {
     ...options.ports,

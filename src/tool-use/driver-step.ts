@@ -20,8 +20,10 @@ import type {
   OfferedTool,
   OpenRequest,
   PricedModel,
+  RecordedOutcome,
+  StoredRequest,
 } from '../inference/index.ts';
-import { askAbout, Conversation, leaveOutRefused, listCoolingDown, parseOutcome, sortByCoolDown } from '../inference/index.ts';
+import { askAbout, Conversation, leaveOutRefused, listCoolingDown, parseOutcome, sortByCoolDown, withSent } from '../inference/index.ts';
 import { describeValue, InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
@@ -47,6 +49,8 @@ interface IncomingAnswer {
   text: string;
   hasStarted: boolean;
   leaveWait: (() => void) | undefined;
+  /** The request, if it is recorded. */
+  sent: StoredRequest | undefined;
 }
 
 /** `provider/model` as a price list knows it; a model's own name may hold a slash. */
@@ -63,6 +67,8 @@ export class DriverStep implements DriverContext {
   /** The state before the step, with what hooks have changed since. */
   state: ToolUseState;
   readonly #setup: Setup;
+  /** Instructions that were created for the last question. */
+  #made: readonly string[] = [];
   /** Set if hooks left only some of the tools. */
   #narrowed: { readonly tools: ToolSet<unknown>; readonly offered: readonly OfferedTool[] } | undefined;
 
@@ -86,6 +92,7 @@ export class DriverStep implements DriverContext {
     const { messagesForInference: messages } = this.state;
     if (this.#setup.instructions.length === 0 && more === undefined) return new Conversation(messages);
     const own = this.#setup.instructions.map((each) => this.#readInstructions(each));
+    if (this.scope.requests !== undefined) this.#made = own.filter((_, index) => typeof this.#setup.instructions[index] === 'function');
     const text = [...own, more].filter((each) => each !== undefined && each !== '').join('\n\n');
     return new Conversation(messages, text === '' ? [] : [this.#setup.systemMessage(text)]);
   }
@@ -134,8 +141,9 @@ export class DriverStep implements DriverContext {
   }
 
   async #ask(question: Question): Promise<ModelAnswer> {
-    const incoming: IncomingAnswer = { attempts: [], text: '', hasStarted: false, leaveWait: undefined };
+    const incoming: IncomingAnswer = { attempts: [], text: '', hasStarted: false, leaveWait: undefined, sent: undefined };
     const answered = await this.#start(question, incoming);
+    if (this.scope.requests !== undefined) this.#record(question, answered, incoming);
     if (answered.ok && answered.value.ok && !incoming.hasStarted) this.#emitReplayed(answered.value.response, question);
     return this.#read(answered, incoming);
   }
@@ -183,7 +191,7 @@ export class DriverStep implements DriverContext {
     return { state: this.state, scope: this.scope, detail: purpose };
   }
 
-  #start(question: Question, incoming: IncomingAnswer): Promise<EffectResult<ModelOutcome>> {
+  #start(question: Question, incoming: IncomingAnswer): Promise<EffectResult<RecordedOutcome>> {
     const { scope } = this;
     const { name, model, row, isStreaming } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
@@ -192,11 +200,13 @@ export class DriverStep implements DriverContext {
     const facts = { model: first?.name ?? '', messageCount: messages.length, tools: this.#listNames(tools) };
     scope.events.emit((header) => new InferenceStarted(header, name, facts));
     const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
-    const work = async (signal: AbortSignal): Promise<ModelOutcome> => {
+    const work = async (signal: AbortSignal): Promise<RecordedOutcome> => {
       incoming.hasStarted = true;
       const request = this.#toRequest(question, signal, incoming);
       const onDelta = isStreaming ? (delta: ModelDelta): void => this.#onDelta(delta, incoming, question) : undefined;
-      return parseOutcome(await askAbout(model, request, onDelta), model);
+      if (scope.requests !== undefined) incoming.sent = this.#describe(question);
+      const outcome = parseOutcome(await askAbout(model, request, onDelta), model);
+      return incoming.sent === undefined ? outcome : withSent(outcome, incoming.sent);
     };
     return scope.effects.run(key, work, modelEffect);
   }
@@ -215,6 +225,23 @@ export class DriverStep implements DriverContext {
     const wasRefused = failure.type === 'rate_limit' && partial.parts.length === 0;
     const { unknownCalls: _, ...reported } = partial.usage;
     return { ok: false, failure, text, facts: this.#toFacts(wasRefused ? { ...partial, usage: reported } : partial, incoming) };
+  }
+
+  /** Describes a request for an engine that stores it; undefined if nobody does. */
+  #describe({ messages, tools, output, settings = this.settings, purpose }: Question): StoredRequest | undefined {
+    const { requests, models } = this.scope;
+    if (requests === undefined) return undefined;
+    const request: OpenRequest = { messages: leaveOutRefused(messages, models.refusedParts), settings };
+    if (tools !== undefined) request.tools = tools;
+    if (output !== undefined) request.output = output;
+    return requests.describe({ request, definition: this.#setup.define(), made: this.#made, purpose });
+  }
+
+  /** Records the request, whichever process sent it. */
+  #record(question: Question, answered: EffectResult<RecordedOutcome>, { sent }: IncomingAnswer): void {
+    const journaled = answered.ok ? answered.value.sent : undefined;
+    const described = sent ?? (journaled && this.#describe(question));
+    if (described !== undefined) this.scope.requests?.add(described, journaled);
   }
 
   #toRequest({ messages, tools, output, settings }: Question, signal: AbortSignal, incoming: IncomingAnswer): OpenRequest {

@@ -55,12 +55,20 @@ export interface DriverContext {
   ask(question: Question): Promise<ModelAnswer>;
 }
 
+/** Parts of a driver's requests that are the same in every step. */
+export interface RequestTemplate extends Pick<Question, 'tools' | 'output' | 'settings'> {
+  /** Instructions of the driver's own. */
+  readonly more?: string;
+}
+
 /**
  * A way of getting a step out of a model. Stateless: everything it needs is in its context.
  * The calls that it finds are run, parked and resumed for it; their results have the form of the calls in the step's message.
  */
 export interface Driver {
   readonly name: string;
+  /** Describes the usual request, so that only others have to be stored with their steps. @default one that offers all tools */
+  readonly toTemplate?: (context: Pick<DriverContext, 'offered' | 'settings' | 'output'>) => RequestTemplate;
   /** Asks the model and reads the answer: a step with the calls to run, and no results yet. */
   ask(turn: DriverContext): Promise<ToolUseStep>;
 }

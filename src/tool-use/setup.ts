@@ -1,7 +1,7 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import type { Capability, Hook, HookChain } from '../hooks/index.ts';
 import { createChain, checkCapabilities, numberHooks } from '../hooks/index.ts';
-import type { Model, ModelSettings, OfferedTool, PricedModel, PriceSource, RowMember } from '../inference/index.ts';
+import type { AgentDefinition, Model, ModelSettings, OfferedTool, PricedModel, PriceSource, RowMember } from '../inference/index.ts';
 import { toRow, withFallback, withTimeouts } from '../inference/index.ts';
 import { Message } from '../messages/index.ts';
 import type { AnswerSchema, Tool, Tools } from '../tools/index.ts';
@@ -42,6 +42,8 @@ export interface Setup {
   readonly names: ModelNames;
   /** True if a tool, a hook or the options ask for a context. */
   readonly needsContext: boolean;
+  /** Returns what all requests have in common. The same object each time. */
+  readonly define: () => AgentDefinition;
 }
 
 /** Parts of an orchestrator that capabilities add to. */
@@ -103,7 +105,7 @@ export function toSetup<State extends ToolUseState>(
   name: string,
   options: AnyToolUseOptions<State>,
   listCriteria: (own: Criteria) => readonly string[] = (own) => own.map((criterion) => criterion.name),
-): Setup {
+): Omit<Setup, 'define'> {
   const { output, driver = toolCallingDriver(), price, limits, toolConcurrency, capabilities = [] } = options;
   const { tools, instructions, criteria, ...given } = addCapabilities(
     { ...options, criteria: options.onlyCriteria ?? options.criteria },

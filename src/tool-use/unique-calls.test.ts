@@ -222,7 +222,10 @@ describe('a process that hands in waits which cannot be answered', () => {
   ])('%s: the step fails, and keeps usage, messages and what was carried out', async (_, spoil, message) => {
     const model = ownModel({ name: 'free', id: 'done', n: 1 }, { name: 'gated', n: 2 });
     const { tools, start, ran, clock, ids } = setUp(model);
-    const setup = toSetup<ToolUseState>('tool-use', { model, tools });
+    const define = (): never => {
+      throw new Error('Nothing is recorded.');
+    };
+    const setup = { ...toSetup<ToolUseState>('tool-use', { model, tools }), define };
     const process = createToolUseProcess<ToolUseState>(setup, { limits: {}, policy: ErrorPolicy.stopOnAnyError() });
     const spoilt: StepProcess<ToolUseState> = {
       ...process,

@@ -157,18 +157,12 @@ describe('the envelopes of a session', () => {
 /** A store whose next writes of a completed step fail. */
 function failSteps(store: SessionStore, times: number): SessionStore {
   let left = times;
-  const write: SessionStore['write'] = (batch) => {
-    if (left === 0 || !JSON.stringify(batch).includes('AgentStepCompleted')) return store.write(batch);
+  const write: SessionStore['log']['write'] = (batch) => {
+    if (left === 0 || !JSON.stringify(batch).includes('AgentStepCompleted')) return store.log.write(batch);
     left -= 1;
     return Promise.reject(new StoreUnavailableError('full', 'the disk is full'));
   };
-  return new Proxy(store, {
-    get: (target, key) => {
-      if (key === 'write') return write;
-      const value: unknown = Reflect.get(target, key);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+  return { ...store, log: { ...store.log, write } };
 }
 
 describe('the envelopes of a step that is run again after the store failed', () => {

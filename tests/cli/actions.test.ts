@@ -53,7 +53,7 @@ describe('approve', () => {
     const { connect, wait, ran, place } = await parkPayment();
     const { context } = connect();
     expect(await exitCode(approve(context, { sessionId: 's', waitId: wait.id }, {}))).toBe(2);
-    expect(await place.open().readMail()).toStrictEqual([]);
+    expect(await place.open().inbox.read()).toStrictEqual([]);
     expect(ran).toStrictEqual([]);
   });
 
@@ -171,7 +171,7 @@ describe('a store without a worker', () => {
     const { context, printed } = connect();
     expect(await approve(context, { sessionId: 's', waitId: wait.id }, { digest: wait.digest })).toBe(6);
     expect(getText(printed)).toBe('Stored. No worker has the store now; it will be applied when one starts.\n');
-    expect(await place.open().readMail({ isWaiting: true })).toHaveLength(1);
+    expect(await place.open().inbox.read({ isWaiting: true })).toHaveLength(1);
     const patient = connect({ timeoutMs: undefined });
     expect(await cancel(patient.context, 's', 'no')).toBe(0);
     expect(getText(patient.printed)).toContain('No worker has the store now');
@@ -185,7 +185,8 @@ describe('a worker that is alive but busy', () => {
     const { context, printed } = connect({ clock: createHurriedClock(), timeoutMs: 30_000 });
     const holder = { id: 'w', pid: 1, claimedAt: 0 };
     let beats = 0;
-    const store = { ...context.store, readClaim: async () => ({ epoch: 9, holder, beats: (beats += 1) }) };
+    const read = async () => ({ epoch: 9, holder, beats: (beats += 1) });
+    const store = { ...context.store, claims: { ...context.store.claims, read } };
     expect(await cancel({ ...context, store }, 's', 'no')).toBe(6);
     expect(getText(printed)).toContain('not applied within 30 s');
   });

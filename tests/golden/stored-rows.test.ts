@@ -52,12 +52,18 @@ async function readStore(store: SessionStore): Promise<unknown> {
   const sessions: Record<string, unknown> = {};
   for (const id of sessionIds)
     sessions[id] = {
-      snapshot: await settle(store.load(id).then((stored) => stored?.entries[0]?.n)),
-      log: await store.entries(id),
-      open: await store.effects(id),
+      snapshot: await settle(store.log.load(id).then((stored) => stored?.entries[0]?.n)),
+      log: await store.log.entries(id),
+      open: await store.log.effects(id),
     };
-  const { sessions: listed } = await store.list();
-  return { sessions, listed, claim: await store.readClaim(), mail: await store.readMail(), holds: await store.readHolds() };
+  const { sessions: listed } = await store.heads.list();
+  return {
+    sessions,
+    listed,
+    claim: await store.claims.read(),
+    mail: await store.inbox.read(),
+    notes: await store.notes.list({ prefix: '' }),
+  };
 }
 
 /** Everything that a client sees of the sessions. */
@@ -94,7 +100,7 @@ describe('stored rows', () => {
       ({ body }) => JSON.parse(String(body)) as { readonly action?: { readonly type: string } },
     );
     const keys = new Set(bodies.flatMap((body) => Object.keys(body)));
-    expect([...keys].sort()).toStrictEqual(['action', 'applied', 'change', 'execution', 'isQueued', 'refused', 'state']);
+    expect([...keys].sort()).toStrictEqual(['action', 'applied', 'change', 'execution', 'isQueued', 'refused', 'requests', 'state']);
     const types = new Set(bodies.flatMap(({ action }) => action?.type ?? []));
     expect([...types].sort()).toStrictEqual([
       'answer',
@@ -132,6 +138,6 @@ describe('stored rows', () => {
     const rows = readStoredRows();
     const [first, ...others] = rows.rows['log'] ?? [];
     const changed = { ...rows, rows: { ...rows.rows, log: [{ ...first, at: Number(first?.['at']) + 1 }, ...others] } };
-    await expect(restorePlace(changed).open().entries('talk')).rejects.toMatchObject({ code: 'session-damaged' });
+    await expect(restorePlace(changed).open().log.entries('talk')).rejects.toMatchObject({ code: 'session-damaged' });
   });
 });

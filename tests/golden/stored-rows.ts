@@ -84,16 +84,16 @@ async function openStep(
 async function writeOthers({ place, clock }: Stage): Promise<void> {
   const store = place.open();
   const at = clock.now();
-  const epoch = await store.claim({ holder: { id: 'h1', name: 'wörker', host: 'host', pid: 7, startedAt: '1', claimedAt: at } });
-  await store.beat(epoch);
+  const epoch = await store.claims.claim({ holder: { id: 'h1', name: 'wörker', host: 'host', pid: 7, startedAt: '1', claimedAt: at } });
+  await store.claims.beat(epoch);
   const body = writeMail({ request: { type: 'cancel', reason: 'not needed' }, by: bob });
-  await store.post({ sessionId: 'talk', requestId: 'm1', at, body });
-  const { num } = await store.post({ sessionId: 'none', requestId: 'm2', at: at + 0.5, body });
-  await store.answerMail({ epoch, num, reply: JSON.stringify(toWire(new UnknownSessionError('none'))) });
-  await store.writeNote({ name: 'delivery/desk/state', version: 0, body: '{"cursor":"f1","behind":[]}' });
+  await store.inbox.post({ sessionId: 'talk', requestId: 'm1', at, body });
+  const { num } = await store.inbox.post({ sessionId: 'none', requestId: 'm2', at: at + 0.5, body });
+  await store.inbox.answer({ epoch, num, reply: JSON.stringify(toWire(new UnknownSessionError('none'))) });
+  await store.notes.write({ name: 'delivery/desk/state', version: 0, body: '{"cursor":"f1","behind":[]}' });
   const behind = { sessionId: 'talk', afterSeq: 1, skippedSeq: 2, attempts: 1, retryAt: 1, error: 'no answer' };
-  await store.writeNote({ name: 'delivery/desk/behind/talk', version: 0, body: JSON.stringify(behind), sessionId: 'talk' });
-  await store.quarantine('fork', 'its state cannot be read');
+  await store.notes.write({ name: 'delivery/desk/behind/talk', version: 0, body: JSON.stringify(behind), sessionId: 'talk' });
+  await store.heads.quarantine('fork', 'its state cannot be read');
 }
 
 /** Reads everything from a file, without what SQLite keeps for itself. */

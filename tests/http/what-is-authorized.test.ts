@@ -1,19 +1,26 @@
 // authorize decides about exactly what will run, over HTTP, AG-UI and useChat; authenticate comes first, before any body is read.
 import { createServer, request as openRequest } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
+import type { Agent } from '../../src/agent/index.ts';
 import { createAgent } from '../../src/agent/index.ts';
 import { createAgUiHandler } from '../../src/broadcasting/ag-ui/index.ts';
 import type { AuthorizationRequest, Authorize } from '../../src/broadcasting/http/index.ts';
 import { createSessionHandler, toNodeListener } from '../../src/broadcasting/http/index.ts';
 import { createPusherChannels } from '../../src/broadcasting/pusher/index.ts';
 import { chatRoutes } from '../../src/broadcasting/ui-message-stream/index.ts';
+import { subAgents } from '../../src/capabilities/index.ts';
+import { agentParticipant, createChat, llmParticipant } from '../../src/chat/index.ts';
+import type { Model } from '../../src/inference/index.ts';
+import type { JsonObject } from '../../src/lib/index.ts';
 import { readField } from '../../src/lib/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
+import type { Orchestrator } from '../../src/step-by-step/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
+import type { Tool } from '../../src/tools/index.ts';
 import { defineClientTool, defineTool } from '../../src/tools/index.ts';
 import { approve, openAgUiSite, readEvents } from '../ag-ui/stage.ts';
 import { getApprovals, openChatSite, until } from '../use-chat/stage.ts';
-import { createGate, createPay } from '../use-chat/tools.ts';
+import { createGate, createPay, look } from '../use-chat/tools.ts';
 import { ann, bob, listen, openSite } from './stage.ts';
 
 /** Lets everybody do everything, but approve payments of up to 100 only. */
@@ -115,6 +122,55 @@ describe('edited arguments are authorized', () => {
   });
 });
 
+describe('edited arguments that are changed when they are stored', () => {
+  // JSON that cannot be stored as it is: half of a character, and one that Postgres does not take.
+  const [given, stored] = [
+    { euros: 5, to: 'a\ud800b\u0000' },
+    { euros: 5, to: 'a\ufffdb\ufffd' },
+  ];
+  const keepArgs = (asked: unknown[]): Authorize => {
+    return ({ action, wait }) => {
+      if (action === 'approve') asked.push(wait?.type === 'approval' ? wait.args : undefined);
+      return true;
+    };
+  };
+
+  it('come to authorize as they will be, over HTTP', async () => {
+    const asked: unknown[] = [];
+    const site = await openSite({ agents: [createPayer().agent], handler: { authorize: keepArgs(asked) } });
+    const id = await site.start(ann, 'Pay.');
+    const [wait] = (await site.request(ann, 'GET', `/sessions/${id}/waits`)).body.waits;
+    const path = `/sessions/${id}/waits/${wait.wait_id}/approve`;
+    expect(await site.request(bob, 'POST', path, { digest: wait.digest, args: given, until: 'rest' })).toMatchObject({ status: 200 });
+    expect(asked).toEqual([stored]);
+  });
+
+  it('come to authorize as they will be, over useChat', async () => {
+    const asked: unknown[] = [];
+    const { agent, runs } = createPayer();
+    const site = await openChatSite({ agent, routes: { authorize: keepArgs(asked) } });
+    const page = await site.open('c1', { isAutomatic: false });
+    await page.sendMessage({ text: 'Pay.' });
+    const [id = ''] = getApprovals(page);
+    await page.addToolApprovalResponse({ id, approved: true });
+    await (await site.request('POST', '', { id: 'c1', messages: page.messages, edits: { [id]: given } })).text();
+    await until(() => runs.length === 1);
+    expect(asked).toEqual([stored]);
+  });
+
+  it('are refused at once if they are null, as everything else that the tool does not take', async () => {
+    const { agent, runs } = createPayer();
+    const site = await openSite({ agents: [agent] });
+    const id = await site.start(ann, 'Pay.');
+    const [wait] = (await site.request(ann, 'GET', `/sessions/${id}/waits`)).body.waits;
+    const path = `/sessions/${id}/waits/${wait.wait_id}/approve`;
+    const refused = await site.request(bob, 'POST', path, { digest: wait.digest, args: null, until: 'rest' });
+    expect(refused).toMatchObject({ status: 400, body: { error: { code: 'invalid-argument' } } });
+    expect(refused.body.error.message).toContain('must be object, found null. The call is still waiting.');
+    expect([runs, (await site.runtime.actions(id)).map(({ type }) => type)]).toEqual([[], ['create', 'send']]);
+  });
+});
+
 describe('authorize gets exactly what an action will do', () => {
   const open = async () => {
     const asked: AuthorizationRequest[] = [];
@@ -162,6 +218,31 @@ describe('authorize gets exactly what an action will do', () => {
     expect(asked).toMatchObject([{ action: 'create', input: { newSession: { owner: 'x', agent: 'desk' } } }]);
     expect((await site.runtime.list()).sessions).toEqual([]);
   });
+});
+
+it('a grant whose body takes its time comes to authorize with the limit that was reached meanwhile', async () => {
+  const by = { id: 'ann', kind: 'user' };
+  const model = scriptedModel([{ toolCalls: [{ name: 'look', args: {} }] }]);
+  const agent = createAgent({ id: 'desk', model, tools: [look], limits: { steps: 1, onLimit: 'pause' } });
+  const runtime = createSessionRuntime({ agents: [agent], store: createMemoryStore() });
+  await runtime.create({ id: 's' }, { by });
+  const asked: AuthorizationRequest[] = [];
+  const authorize: Authorize = (question) => asked.push(question) > 0 && question.action === 'get';
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        await runtime.send('s', 'Hi.', { by });
+        controller.enqueue(new TextEncoder().encode('{"steps":5}'));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = { 'content-type': 'application/json' };
+  const request = new Request('http://host/sessions/s/grant', { method: 'POST', headers, body, duplex: 'half' });
+  const handle = createSessionHandler(runtime, { authenticate: () => by, authorize, newSession: () => ({}) });
+  expect((await handle(request)).status).toBe(403);
+  expect(asked.find(({ action }) => action === 'grant')).toMatchObject({ wait: { type: 'grant', limit: 'steps' } });
 });
 
 describe('an answer counts only for the call that was authorized', () => {
@@ -231,6 +312,58 @@ describe('an answer counts only for the call that was authorized', () => {
     const [error] = (await readEvents(await handle(post('/', { threadId: 's', runId: 'r2', messages: [], resume })))).slice(-1);
     expect(error).toMatchObject({ type: 'RUN_ERROR', code: 'stale-approval' });
     expect([runs, (await runtime.get('s')).waitingFor.length]).toEqual([[], 1]);
+  });
+});
+
+describe('a call inside another run, approved while another call of its step runs', () => {
+  type Inside = { readonly model: Model; readonly tools: readonly Tool[] };
+  const call = (name: string, args: JsonObject): Model =>
+    scriptedModel([({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'Done.' : { toolCalls: [{ name, args }] })], {
+      repeatLast: true,
+    });
+  const spawn = (id: string, name: string, agent: Agent): Agent => {
+    const capabilities = [subAgents({ agents: { [name]: { agent, description: 'Works.' } } })];
+    return createAgent({ id, model: call('spawn_subagent', { subagent: name, prompt: 'Pay.' }), capabilities });
+  };
+  const clerk = (inside: Inside): Agent => createAgent({ id: 'x', ...inside });
+
+  it.each<[string, string, (inside: Inside) => Orchestrator]>([
+    ['a sub-agent', 'clerk', (inside) => spawn('desk', 'clerk', clerk(inside))],
+    ['a sub-agent of a sub-agent', 'boss/clerk', (inside) => spawn('desk', 'boss', spawn('y', 'clerk', clerk(inside)))],
+    [
+      'a participant of a chat',
+      'clerk',
+      (inside) => createChat({ id: 'desk', participants: [llmParticipant({ name: 'clerk', ...inside })] }),
+    ],
+    [
+      'a sub-agent of a participant',
+      'boss/clerk',
+      (inside) => createChat({ id: 'desk', participants: [agentParticipant({ name: 'boss', agent: spawn('y', 'clerk', clerk(inside)) })] }),
+    ],
+  ])('comes to authorize with who asks: %s', async (_, path, make) => {
+    const gate = createGate();
+    const { pay } = createPay();
+    const toolCalls = [...asking.toolCalls, { name: 'slow', args: {} }];
+    const agent = make({ model: scriptedModel([{ toolCalls }, 'Done.']), tools: [pay, gate.slow] });
+    const asked: unknown[] = [];
+    const authorize: Authorize = ({ action, wait }) => action !== 'approve' || asked.push(wait?.agent) === 0;
+    const site = await openSite({ agents: [agent], handler: { authorize } });
+    const { body: created } = await site.request(ann, 'POST', '/sessions', {});
+    const id = created.session_id;
+    await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'Pay.' });
+    const findAsked = async (): Promise<unknown> => {
+      for await (const item of site.runtime.openStep(id))
+        if (item.type === 'event' && item.event.type === 'ToolApprovalRequested') return item.event['waitId'];
+      return undefined;
+    };
+    await expect.poll(findAsked).toBeDefined();
+    const approve = async () =>
+      site.request(bob, 'POST', `/sessions/${id}/waits/${encodeURIComponent(String(await findAsked()))}/approve`, { digest: 'x' });
+    expect((await approve()).status).toBe(403);
+    gate.open();
+    await expect.poll(async () => (await site.runtime.get(id)).status).toBe('waiting');
+    const [wait] = (await site.runtime.get(id)).waitingFor;
+    expect([...asked, wait?.agent]).toEqual([path, path]);
   });
 });
 

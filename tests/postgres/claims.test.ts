@@ -66,7 +66,7 @@ describe('a second runtime on the same schema', () => {
     for (let turns = 1; turns <= 10; turns += 1) {
       await firstClock.advance(500);
       // Stored before the one who waits looks again.
-      await until(async () => expect((await observer.readClaim()).beats).toBeGreaterThanOrEqual(turns));
+      await until(async () => expect((await observer.claims.read()).beats).toBeGreaterThanOrEqual(turns));
       for (let looks = 0; looks < 5; looks += 1) await heartbeatClock.advance(100);
       expect(isReady).toBe(false);
     }
@@ -109,7 +109,7 @@ test('a client acts through the mailbox, and the worker is woken by it', async (
   expect((await worker.actions(id)).map(({ type }) => type)).toStrictEqual(['create', 'send']);
   await client.delete(id, { by: ann });
   await refusal(client.send(id, 'Hi?', { by: ann }), 'session-deleted');
-  expect(await observer.readMail({ isWaiting: true })).toStrictEqual([]);
+  expect(await observer.inbox.read({ isWaiting: true })).toStrictEqual([]);
   await client.drain();
   await worker.drain();
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { putHold, readHolds } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { createFakeHost } from '../cli/cli-stage.ts';
 import { startDemo } from '../cli/demo.ts';
@@ -16,8 +17,13 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'stepline-cli-'));
   const { worker, store } = await startDemo(join(folder, 'first.db'));
   await worker.drain({ timeoutMs: 1000 });
-  await store.post({ sessionId: 'order-1002', requestId: 'r', at: 1, body: '{"request":{"type":"resume"},"by":{"id":"a","kind":"user"}}' });
-  await store.putHold({ id: 'h', at: 1, body: '{"reason":"unpaid"}' });
+  await store.inbox.post({
+    sessionId: 'order-1002',
+    requestId: 'r',
+    at: 1,
+    body: '{"request":{"type":"resume"},"by":{"id":"a","kind":"user"}}',
+  });
+  await putHold(store.notes, { id: 'h', at: 1, reason: 'unpaid' });
   await store.close();
 });
 
@@ -56,7 +62,7 @@ describe('the tool on Postgres', () => {
     const again = await run('copy', '--from', first, '--to', url, '--schema', schema);
     expect([again.code, again.err]).toStrictEqual([5, expect.stringContaining('The target has sessions already.')]);
     const store = sqliteStore({ path: last });
-    expect((await store.readHolds()).map(({ id }) => id)).toStrictEqual(['h']);
+    expect((await readHolds(store.notes)).map(({ id }) => id)).toStrictEqual(['h']);
     await store.close();
   });
 

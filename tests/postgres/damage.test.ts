@@ -24,9 +24,9 @@ const inSchema = (text: string): string => text.replace(/\b(UPDATE|FROM|INTO) (\
 
 beforeAll(async () => {
   store = open();
-  epoch = await store.claim();
+  epoch = await store.claims.claim();
   for (const id of ['one', 'two', 'three']) {
-    await store.write({
+    await store.log.write({
       sessionId: id,
       epoch,
       after: 0,
@@ -74,9 +74,9 @@ async function readDamage(id: string): Promise<Readonly<Record<string, string>>>
       (error: unknown) => (error as { damage?: string }).damage ?? String(error),
     );
   return {
-    load: await find(store.load(id)),
-    entries: await find(store.entries(id)),
-    list: (await store.list()).sessions.find((each) => each.id === id)?.damage ?? '',
+    load: await find(store.log.load(id)),
+    entries: await find(store.log.entries(id)),
+    list: (await store.heads.list()).sessions.find((each) => each.id === id)?.damage ?? '',
   };
 }
 
@@ -110,13 +110,13 @@ describe('damage', () => {
     [`UPDATE session_tags SET tag = 'z' WHERE ${two} AND tag = 'x'`, { list: 'the row of its tag "x" is damaged or missing' }],
     [`UPDATE session_tags SET session = 4 WHERE ${two} AND tag = 'y'`, { list: 'the row of its tag "y" is damaged or missing' }],
   ])('is reported for its session, and for no other: %s', async (damage, expected) => {
-    const others = [await store.load('one'), await store.load('three')];
+    const others = [await store.log.load('one'), await store.log.load('three')];
     await whileDamaged(damage, async () => {
       expect(await readDamage('two')).toMatchObject(expected);
       expect([await readDamage('one'), await readDamage('three')]).toStrictEqual(Array(2).fill({ load: '', entries: '', list: '' }));
-      expect([await store.load('one'), await store.load('three')]).toStrictEqual(others);
-      expect((await store.list()).sessions.map(({ id }) => id).sort()).toStrictEqual(['one', 'three', 'two']);
-      expect((await store.list({ tag: 'z' })).sessions).toStrictEqual([]);
+      expect([await store.log.load('one'), await store.log.load('three')]).toStrictEqual(others);
+      expect((await store.heads.list()).sessions.map(({ id }) => id).sort()).toStrictEqual(['one', 'three', 'two']);
+      expect((await store.heads.list({ tag: 'z' })).sessions).toStrictEqual([]);
     });
     expect(await readDamage('two')).toStrictEqual({ load: '', entries: '', list: '' });
   });
@@ -127,15 +127,15 @@ describe('damage', () => {
     `DELETE FROM log WHERE ${two} AND n = 3`,
   ])('does not hide events from those who ask for later ones: %s', async (damage) => {
     await whileDamaged(damage, async () => {
-      await expect(store.entries('two', { afterSeq: 2 })).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
-      expect((await store.entries('two', { afterSeq: 3, from: 4 })).map(({ n }) => n)).toStrictEqual([4]);
+      await expect(store.log.entries('two', { afterSeq: 2 })).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
+      expect((await store.log.entries('two', { afterSeq: 3, from: 4 })).map(({ n }) => n)).toStrictEqual([4]);
     });
   });
 
   test('is reported where an answer is looked for', async () => {
     await whileDamaged(`UPDATE log SET body = '[]' WHERE ${two} AND n = 2`, async () => {
-      await expect(store.findRequest('two', 'r2')).rejects.toMatchObject({ code: 'session-damaged', damage: entrySum(2) });
-      expect((await store.findRequest('two', 'r1'))?.n).toBe(1);
+      await expect(store.log.findRequest('two', 'r2')).rejects.toMatchObject({ code: 'session-damaged', damage: entrySum(2) });
+      expect((await store.log.findRequest('two', 'r1'))?.n).toBe(1);
     });
   });
 
@@ -151,12 +151,12 @@ describe('damage', () => {
       const effects = [{ key: 'q', phase: 'intent', body: '1' } as const];
       const again = { sessionId: 'two', epoch, after: 0, header: header('two'), entries: [{ n: 1, at: 1, isSnapshot: true, body: '1' }] };
       await Promise.all([
-        expect(store.write({ sessionId: 'two', epoch, after: 4, ...change, effects })).rejects.toMatchObject({
+        expect(store.log.write({ sessionId: 'two', epoch, after: 4, ...change, effects })).rejects.toMatchObject({
           code: 'session-damaged',
           sessionId: 'two',
         }),
-        expect(store.write(again)).rejects.toMatchObject({ sessionId: 'two' }),
-        store.write({ sessionId: 'one', epoch, after: 4, effects }),
+        expect(store.log.write(again)).rejects.toMatchObject({ sessionId: 'two' }),
+        store.log.write({ sessionId: 'one', epoch, after: 4, effects }),
       ]);
       expect(await read()).toStrictEqual(before);
     });
@@ -164,10 +164,10 @@ describe('damage', () => {
 
   test('of the row that says who may write stops writing, not reading', async () => {
     await pool().query(`UPDATE ${schema}.meta SET value = value + 1 WHERE name = 'epoch'`);
-    await expect(store.write({ sessionId: 'two', epoch, after: 4 })).rejects.toMatchObject({ problem: 'failed' });
-    await expect(store.claim()).rejects.toMatchObject({ problem: 'failed' });
-    expect((await store.load('two'))?.head).toBe(4);
+    await expect(store.log.write({ sessionId: 'two', epoch, after: 4 })).rejects.toMatchObject({ problem: 'failed' });
+    await expect(store.claims.claim()).rejects.toMatchObject({ problem: 'failed' });
+    expect((await store.log.load('two'))?.head).toBe(4);
     await pool().query(`UPDATE ${schema}.meta SET value = value - 1 WHERE name = 'epoch'`);
-    await store.write({ sessionId: 'two', epoch, after: 4 });
+    await store.log.write({ sessionId: 'two', epoch, after: 4 });
   });
 });

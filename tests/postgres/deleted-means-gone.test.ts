@@ -21,7 +21,7 @@ describe('everything of a person is gone from the tables', () => {
   test.each(Object.entries(deletions))('after %s', async (_, remove) => {
     const place = newClosingPlace();
     const left = await leaveTraces(place);
-    expect(await findTables(place.schema)).toEqual(expect.arrayContaining(['effects', 'log', 'session_notes', 'sessions']));
+    expect(await findTables(place.schema)).toEqual(expect.arrayContaining(['effects', 'log', 'notes', 'sessions']));
     await remove(left);
     expect(await findTables(place.schema)).toStrictEqual([]);
     await left.settle();

@@ -20,7 +20,7 @@ function createFollower(store: SessionStore) {
     seen,
     read: async (): Promise<void> => {
       for (;;) {
-        const page = await store.feed({ limit: 3, ...(after !== undefined && { after }) });
+        const page = await store.feed.read({ limit: 3, ...(after !== undefined && { after }) });
         for (const each of page.entries) seen.push('entry' in each ? `${each.sessionId} ${each.entry.n}` : each.damage);
         after = page.cursor;
         if (!page.hasMore) return;
@@ -36,22 +36,22 @@ describe('the feed', () => {
     const place = newClosingPlace();
     const watched = watchPool(pool());
     const [slow, quick, reader] = [place.open({ pool: watched.pool }), place.open(), place.open()];
-    const epoch = await slow.claim();
-    await slow.write(withEvents(creating('a', epoch)));
-    await quick.write(withEvents(creating('b', epoch)));
+    const epoch = await slow.claims.claim();
+    await slow.log.write(withEvents(creating('a', epoch)));
+    await quick.log.write(withEvents(creating('b', epoch)));
     const follower = createFollower(reader);
     await follower.read();
     let others: Promise<unknown> | undefined;
     let isDone = false;
     watched.atNextCommit(async ({ run }) => {
       // Its entries have their numbers. Whoever writes now must wait.
-      others = quick.write(withEvents(adding('b', epoch, 2))).finally(() => (isDone = true));
+      others = quick.log.write(withEvents(adding('b', epoch, 2))).finally(() => (isDone = true));
       await wait(300);
       await follower.read();
       expect([isDone, follower.seen]).toStrictEqual([false, ['a 1', 'b 1']]);
       return run();
     });
-    await slow.write(withEvents(adding('a', epoch, 2)));
+    await slow.log.write(withEvents(adding('a', epoch, 2)));
     await others;
     await follower.read();
     expect(follower.seen).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
@@ -61,13 +61,13 @@ describe('the feed', () => {
     const place = newClosingPlace();
     const watched = watchPool(pool());
     const [zombie, next, reader] = [place.open({ pool: watched.pool }), place.open(), place.open()];
-    const epoch = await zombie.claim();
-    await zombie.write(withEvents(creating('a', epoch)));
+    const epoch = await zombie.claims.claim();
+    await zombie.log.write(withEvents(creating('a', epoch)));
     const follower = createFollower(reader);
     let taken: Promise<void> | undefined;
     const takeOver = async (): Promise<void> => {
-      const claimed = await next.claim();
-      await next.write(withEvents(creating('b', claimed)));
+      const claimed = await next.claims.claim();
+      await next.log.write(withEvents(creating('b', claimed)));
       await follower.read();
     };
     watched.atNextCommit(async ({ run }) => {
@@ -75,9 +75,9 @@ describe('the feed', () => {
       await wait(300);
       return run();
     });
-    await zombie.write(withEvents(adding('a', epoch, 2)));
+    await zombie.log.write(withEvents(adding('a', epoch, 2)));
     await taken;
-    await expect(zombie.write(withEvents(adding('a', epoch, 3)))).rejects.toMatchObject({ code: 'store-fenced' });
+    await expect(zombie.log.write(withEvents(adding('a', epoch, 3)))).rejects.toMatchObject({ code: 'store-fenced' });
     await follower.read();
     expect(follower.seen).toStrictEqual(['a 1', 'a 2', 'b 1']);
   });
@@ -86,8 +86,8 @@ describe('the feed', () => {
     const place = newClosingPlace();
     const watched = watchPool(pool());
     const [store, reader] = [place.open({ pool: watched.pool }), place.open()];
-    const epoch = await store.claim();
-    await store.write(withEvents(creating('a', epoch)));
+    const epoch = await store.claims.claim();
+    await store.log.write(withEvents(creating('a', epoch)));
     const follower = createFollower(reader);
     await follower.read();
     let close = (): void => undefined;
@@ -95,9 +95,9 @@ describe('the feed', () => {
       close = keepOpen(client);
       throw connectionLost();
     });
-    await store.write(withEvents(adding('a', epoch, 2)));
+    await store.log.write(withEvents(adding('a', epoch, 2)));
     close();
-    await store.write(withEvents(adding('a', epoch, 3)));
+    await store.log.write(withEvents(adding('a', epoch, 3)));
     await follower.read();
     expect(follower.seen).toStrictEqual(['a 1', 'a 2', 'a 3']);
     const { rows } = await pool().query(`SELECT num::int AS num FROM ${place.schema}.feed WHERE n > 0 ORDER BY num`);
@@ -117,40 +117,14 @@ describe('the feed', () => {
     const written: string[] = [];
     for (let turn = 0; turn < 30; turn += 1) {
       const store = stores[turn % 3] as SessionStore;
-      const epoch = await store.claim();
+      const epoch = await store.claims.claim();
       const ids = [1, 2, 3].map((each) => `t${turn}-${each}`);
-      await Promise.all(ids.map((id) => store.write(withEvents(creating(id, epoch)))));
+      await Promise.all(ids.map((id) => store.log.write(withEvents(creating(id, epoch)))));
       written.push(...ids.map((id) => `${id} 1`));
     }
     over.abort();
     await reading;
     expect([...follower.seen].sort()).toStrictEqual([...written].sort());
     expect(new Set(follower.seen).size).toBe(written.length);
-  });
-
-  test('has what an earlier build wrote: before there was a feed, and beside this build', async () => {
-    const place = newClosingPlace();
-    const first = place.open();
-    const epoch = await first.claim();
-    for (const id of ['a', 'b']) await first.write(withEvents(creating(id, epoch)));
-    await first.write(withEvents(adding('a', epoch, 2)));
-    await first.close();
-    const { schema } = place;
-    await pool().query(
-      `DROP TRIGGER log_added ON ${schema}.log; DROP TRIGGER log_removed ON ${schema}.log; DROP TABLE ${schema}.feed, ${schema}.notes;
-       DROP SEQUENCE ${schema}.feed_num`,
-    );
-    const second = place.open();
-    const follower = createFollower(second);
-    await follower.read();
-    expect(follower.seen).toStrictEqual(['a 1', 'a 2', 'b 1']);
-    // An earlier build adds rows of the log and knows nothing of the feed.
-    const claimed = await second.claim();
-    await second.write(withEvents(adding('b', claimed, 2)));
-    await follower.read();
-    expect(follower.seen.at(-1)).toBe('b 2');
-    await second.delete({ sessionId: 'a', epoch: claimed, at: 1 });
-    const { rows } = await pool().query(`SELECT n FROM ${schema}.feed WHERE session = 1 AND n > 0`);
-    expect(rows).toStrictEqual([]);
   });
 });

@@ -29,16 +29,16 @@ test.each(['stop', 'crash'] as const)(
   'nothing is lost and nothing is stored twice when the server restarts during writes: %s',
   async (way) => {
     const store = openStore();
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     const progress = { isOver: false };
     const ids = Array.from({ length: 20 }, (_, index) => `s${String(index)}`);
     const heads = new Map<string, number>();
     const writing = Promise.all(
       ids.map(async (id) => {
-        await store.write(creating(id, epoch));
+        await store.log.write(creating(id, epoch));
         heads.set(id, 1);
         for (let n = 2; !progress.isOver; n += 1) {
-          await store.write(adding(id, epoch, n));
+          await store.log.write(adding(id, epoch, n));
           heads.set(id, n);
         }
       }),
@@ -53,7 +53,7 @@ test.each(['stop', 'crash'] as const)(
     progress.isOver = true;
     await writing;
     for (const id of ids) {
-      const entries = await store.entries(id, { limit: 100_000 });
+      const entries = await store.log.entries(id, { limit: 100_000 });
       expect(entries.map(({ n }) => n)).toStrictEqual(Array.from({ length: heads.get(id) ?? 0 }, (_, index) => index + 1));
     }
     expect(Math.min(...heads.values())).toBeGreaterThan(10);
@@ -96,12 +96,12 @@ test('a runtime goes on by itself when the server comes back, and no tool runs t
 
 test('a server that stays away is reported, and the store works again when it is back', async () => {
   const store = postgresStore({ pool, schema: newSchema(), timeoutMs: 300 });
-  const epoch = await store.claim();
+  const epoch = await store.claims.claim();
   await server.stop();
-  await expect(store.write(creating('s', epoch))).rejects.toMatchObject({ code: 'store-unavailable', problem: 'failed' });
-  await expect(store.load('s')).rejects.toMatchObject({ code: 'store-unavailable', problem: 'failed' });
+  await expect(store.log.write(creating('s', epoch))).rejects.toMatchObject({ code: 'store-unavailable', problem: 'failed' });
+  await expect(store.log.load('s')).rejects.toMatchObject({ code: 'store-unavailable', problem: 'failed' });
   await server.start();
-  await store.write(creating('s', epoch));
-  expect((await store.load('s'))?.head).toBe(1);
+  await store.log.write(creating('s', epoch));
+  expect((await store.log.load('s'))?.head).toBe(1);
   await store.close();
 });

@@ -19,11 +19,11 @@ describe('group commit', () => {
   test('stores all writes of one turn in one transaction, with as many round trips for 200 sessions as for one (P1, B1)', async () => {
     const watched = watchPool(pool());
     const store = newPlace().open({ pool: watched.pool });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     const ids = Array.from({ length: 200 }, (_, index) => `s${String(index)}`);
     const count = async (toWrites: (id: string) => readonly SessionWrite[], some = ids): Promise<number> => {
       watched.ran.length = 0;
-      await Promise.all(some.flatMap((id) => toWrites(id).map((write) => store.write(write))));
+      await Promise.all(some.flatMap((id) => toWrites(id).map((write) => store.log.write(write))));
       return watched.ran.length;
     };
     expect(await count((id) => [creating(id, epoch)])).toBe(4);
@@ -38,7 +38,7 @@ describe('group commit', () => {
     ];
     expect(await count(full)).toBe(4);
     expect(await count((id) => [{ sessionId: id, epoch, after: 3, effects: [{ key: 'b', phase: 'result', body: '2' }] }], ['s7'])).toBe(4);
-    expect(await store.load('s7')).toMatchObject({
+    expect(await store.log.load('s7')).toMatchObject({
       head: 3,
       effects: [
         { key: 'b', phase: 'intent' },
@@ -51,12 +51,12 @@ describe('group commit', () => {
   test('does not store effects that the same batch drops (G2)', async () => {
     const watched = watchPool(pool());
     const store = newPlace().open({ pool: watched.pool });
-    const epoch = await store.claim();
-    await store.write(creating('s', epoch));
+    const epoch = await store.claims.claim();
+    await store.log.write(creating('s', epoch));
     watched.ran.length = 0;
     await Promise.all([
-      store.write({ sessionId: 's', epoch, after: 1, effects: [{ key: 'a', phase: 'result', body: '1' }] }),
-      store.write({ ...adding('s', epoch, 2), clearsEffects: true }),
+      store.log.write({ sessionId: 's', epoch, after: 1, effects: [{ key: 'a', phase: 'result', body: '1' }] }),
+      store.log.write({ ...adding('s', epoch, 2), clearsEffects: true }),
     ]);
     expect(watched.ran.filter((text) => text.includes('add_effects'))).toStrictEqual([]);
     await store.close();
@@ -65,27 +65,27 @@ describe('group commit', () => {
   test('keeps the others of a batch where one of them cannot be stored', async () => {
     const { schema, open } = newPlace();
     const store = open();
-    const epoch = await store.claim();
-    await store.write(creating('bad', epoch));
+    const epoch = await store.claims.claim();
+    await store.log.write(creating('bad', epoch));
     // A leftover row stands where the next entry belongs.
     await pool().query(`INSERT INTO ${schema}.log (session, n, body) VALUES (1, 2, 'x')`);
     const settled = await Promise.allSettled(
-      [creating('a', epoch), adding('bad', epoch, 2), creating('b', epoch)].map((write) => store.write(write)),
+      [creating('a', epoch), adding('bad', epoch, 2), creating('b', epoch)].map((write) => store.log.write(write)),
     );
     expect(settled.map(({ status }) => status)).toStrictEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(settled[1]).toMatchObject({ reason: { code: 'session-damaged', sessionId: 'bad' } });
-    expect((await store.list()).sessions.map(({ id }) => id)).toStrictEqual(['b', 'a', 'bad']);
+    expect((await store.heads.list()).sessions.map(({ id }) => id)).toStrictEqual(['b', 'a', 'bad']);
     await store.close();
   });
 
   test('two stores that share a claim never write over each other (B3)', async () => {
     const { open } = newPlace();
     const [one, other] = [open(), open()];
-    const epoch = await one.claim();
-    await one.write(creating('s', epoch));
+    const epoch = await one.claims.claim();
+    await one.log.write(creating('s', epoch));
     let [kept, refused] = [0, 0];
     for (let n = 2; n <= 40; n += 1) {
-      const settled = await Promise.allSettled([one, other].map((store) => store.write(adding('s', epoch, n))));
+      const settled = await Promise.allSettled([one, other].map((store) => store.log.write(adding('s', epoch, n))));
       kept += settled.filter(({ status }) => status === 'fulfilled').length;
       refused += settled.filter(
         (each) => each.status === 'rejected' && (each.reason as { code: string }).code === 'session-conflict',
@@ -93,10 +93,10 @@ describe('group commit', () => {
     }
     expect([kept, refused]).toStrictEqual([39, 39]);
     const created = await Promise.allSettled(
-      [one, other].flatMap((store, index) => ['x', `y${String(index)}`].map((id) => store.write(creating(id, epoch)))),
+      [one, other].flatMap((store, index) => ['x', `y${String(index)}`].map((id) => store.log.write(creating(id, epoch)))),
     );
     expect(created.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
-    expect((await one.list()).sessions).toHaveLength(4);
+    expect((await one.heads.list()).sessions).toHaveLength(4);
     await Promise.all([one.close(), other.close()]);
   });
 });
@@ -106,39 +106,39 @@ describe('the fence', () => {
     const { open } = newPlace();
     const watched = watchPool(pool());
     const [store, other] = [open({ pool: watched.pool }), open()];
-    const epoch = await store.claim();
-    await store.write(creating('s', epoch));
+    const epoch = await store.claims.claim();
+    await store.log.write(creating('s', epoch));
     const order: string[] = [];
     let claiming: Promise<number> | undefined;
     watched.atNextCommit(async ({ run }) => {
-      claiming = other.claim().finally(() => order.push('claimed'));
+      claiming = other.claims.claim().finally(() => order.push('claimed'));
       await wait(200);
       order.push('commit');
       return run();
     });
-    await store.write(adding('s', epoch, 2));
+    await store.log.write(adding('s', epoch, 2));
     expect(await claiming).toBe(epoch + 1);
     expect(order).toStrictEqual(['commit', 'claimed']);
-    await expect(store.write(adding('s', epoch, 3))).rejects.toMatchObject({ code: 'store-fenced' });
-    expect((await other.load('s'))?.head).toBe(2);
+    await expect(store.log.write(adding('s', epoch, 3))).rejects.toMatchObject({ code: 'store-fenced' });
+    expect((await other.log.load('s'))?.head).toBe(2);
   });
 
   test('a write waits for a claim that is being stored, and is refused (B2)', async () => {
     const { open } = newPlace();
     const watched = watchPool(pool());
     const [store, other] = [open(), open({ pool: watched.pool })];
-    const epoch = await store.claim();
-    await store.write(creating('s', epoch));
-    await other.list();
+    const epoch = await store.claims.claim();
+    await store.log.write(creating('s', epoch));
+    await other.heads.list();
     let writing: Promise<unknown> | undefined;
     watched.atNextCommit(async ({ run }) => {
-      writing = store.write(adding('s', epoch, 2)).catch((error: unknown) => error);
+      writing = store.log.write(adding('s', epoch, 2)).catch((error: unknown) => error);
       await wait(200);
       return run();
     });
-    await other.claim();
+    await other.claims.claim();
     expect(await writing).toMatchObject({ code: 'store-fenced' });
-    expect((await other.load('s'))?.head).toBe(1);
+    expect((await other.log.load('s'))?.head).toBe(1);
   });
 });
 
@@ -147,21 +147,24 @@ describe('opening', () => {
     const schema = newSchema();
     const pools = await Promise.all([1, 2, 3, 4].map(() => openPool(inject('postgresUrl'))));
     const stores = pools.flatMap((each) => [1, 2].map(() => postgresStore({ pool: each, schema })));
-    const claims = await Promise.all(stores.map((store) => store.claim()));
+    const claims = await Promise.all(stores.map((store) => store.claims.claim()));
     expect(claims.sort((one, other) => one - other)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     await Promise.all(stores.map((store) => store.close()));
     await Promise.all(pools.map((each) => each.end()));
   });
 
-  test('leaves a newer store as it is (O1)', async () => {
+  test.each([
+    ['newer-schema', 1],
+    ['older-schema', -1],
+  ])('leaves a store of another release as it is (O1): %s', async (problem, difference) => {
     const { schema, open } = newPlace();
-    await open().claim();
-    const [, value, sum] = withChecksum('meta', ['schema', schemaVersion + 1]);
+    await open().claims.claim();
+    const [, value, sum] = withChecksum('meta', ['schema', schemaVersion + difference]);
     await pool().query(`UPDATE ${schema}.meta SET value = $1, sum = $2 WHERE name = 'schema'`, [value, sum]);
     const read = async (): Promise<unknown> => (await pool().query(`SELECT xmin, * FROM ${schema}.meta ORDER BY name`)).rows;
     const before = await read();
-    await expect(open().load('s')).rejects.toMatchObject({ problem: 'newer-schema' });
-    await expect(open().claim()).rejects.toMatchObject({ problem: 'newer-schema' });
+    await expect(open().log.load('s')).rejects.toMatchObject({ problem });
+    await expect(open().claims.claim()).rejects.toMatchObject({ problem });
     expect(await read()).toStrictEqual(before);
   });
 
@@ -170,7 +173,7 @@ describe('opening', () => {
     async (text) => {
       const { schema, open } = newPlace();
       await pool().query(`CREATE SCHEMA ${schema}; SET search_path = ${schema}; ${text}; RESET search_path`);
-      await expect(open().claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'not-a-store' });
+      await expect(open().claims.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'not-a-store' });
       const { rows } = await pool().query(`SELECT count(*)::int AS count FROM pg_class WHERE relnamespace = '${schema}'::regnamespace`);
       expect(rows).toStrictEqual([{ count: 1 }]);
     },
@@ -179,14 +182,14 @@ describe('opening', () => {
   test('uses an empty schema that was made for it', async () => {
     const { schema, open } = newPlace();
     await pool().query(`CREATE SCHEMA ${schema}`);
-    expect(await open().claim()).toBe(1);
+    expect(await open().claims.claim()).toBe(1);
   });
 
   test('refuses a database with another encoding', async () => {
     const name = newSchema();
     await pool().query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
     const latin = await openPool(inject('postgresUrl').replace(/postgres$/, name));
-    await expect(postgresStore({ pool: latin }).claim()).rejects.toEqual(
+    await expect(postgresStore({ pool: latin }).claims.claim()).rejects.toEqual(
       refusal('store-unavailable', 'Create a database with ENCODING UTF8.'),
     );
     await latin.end();
@@ -197,8 +200,8 @@ describe('opening', () => {
 async function withPool(more: object, work: (store: SessionStore, schema: string) => Promise<void>): Promise<void> {
   const { schema, open } = newPlace();
   const writable = open();
-  const epoch = await writable.claim();
-  await writable.write(creating('s', epoch));
+  const epoch = await writable.claims.claim();
+  await writable.log.write(creating('s', epoch));
   const own = await openPool(inject('postgresUrl'), more);
   const store = postgresStore({ pool: own, schema, timeoutMs: 500, endsPool: true });
   await work(store, schema);
@@ -209,9 +212,9 @@ async function withPool(more: object, work: (store: SessionStore, schema: string
 describe('a store that cannot be used', () => {
   test('says that it can only be read, and can be read', async () => {
     await withPool({ options: '-c default_transaction_read_only=on' }, async (store) => {
-      expect((await store.load('s'))?.head).toBe(1);
-      await expect(store.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'read-only' });
-      await expect(store.write(adding('s', 1, 2))).rejects.toEqual(refusal('store-unavailable', 'Connect to the primary'));
+      expect((await store.log.load('s'))?.head).toBe(1);
+      await expect(store.claims.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'read-only' });
+      await expect(store.log.write(adding('s', 1, 2))).rejects.toEqual(refusal('store-unavailable', 'Connect to the primary'));
     });
   });
 
@@ -219,7 +222,7 @@ describe('a store that cannot be used', () => {
     await pool().query("DO $$ BEGIN CREATE ROLE guest LOGIN PASSWORD 'password'; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
     const guest = await openPool(inject('postgresUrl').replace('//postgres:', '//guest:'));
     const store = postgresStore({ pool: guest, schema: newSchema(), endsPool: true });
-    await expect(store.claim()).rejects.toEqual(refusal('store-unavailable', 'Grant the role its rights on the schema'));
+    await expect(store.claims.claim()).rejects.toEqual(refusal('store-unavailable', 'Grant the role its rights on the schema'));
     await store.close();
   });
 
@@ -229,55 +232,55 @@ describe('a store that cannot be used', () => {
     ['XX000', 'failed'],
   ])('says what an error of the server means: %s is %s', async (code, problem) => {
     const watched = watchPool(pool());
-    const store = newPlace().open({ pool: watched.pool, timeoutMs: 100 });
-    const epoch = await store.claim();
+    const store = newPlace().open({ pool: watched.pool, timeoutMs: 1000 });
+    const epoch = await store.claims.claim();
     watched.onQuery = ({ text, run }) => (text.includes('add_log') ? Promise.reject(Object.assign(new Error('no'), { code })) : run());
-    const settled = await Promise.allSettled(['a', 'b'].map((id) => store.write(creating(id, epoch))));
+    const settled = await Promise.allSettled(['a', 'b'].map((id) => store.log.write(creating(id, epoch))));
     expect(settled.map(getProblem)).toStrictEqual([problem, problem]);
     watched.onQuery = ({ run }) => run();
-    expect((await store.list()).sessions).toStrictEqual([]);
-    await store.write(creating('a', epoch));
+    expect((await store.heads.list()).sessions).toStrictEqual([]);
+    await store.log.write(creating('a', epoch));
     await store.close();
   });
 
   test('tries a transaction again that others got in the way of', async () => {
     const watched = watchPool(pool());
     const store = newPlace().open({ pool: watched.pool });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     const codes = ['40001', '40P01', '55P03'];
     watched.onQuery = ({ text, run }) => {
       const code = text.includes('add_log') ? codes.shift() : undefined;
       return code === undefined ? run() : Promise.reject(Object.assign(new Error('again'), { code }));
     };
-    await store.write(creating('s', epoch));
-    expect([codes, (await store.load('s'))?.head]).toStrictEqual([[], 1]);
+    await store.log.write(creating('s', epoch));
+    expect([codes, (await store.log.load('s'))?.head]).toStrictEqual([[], 1]);
     await store.close();
   });
 
   test('gives up on a server that does not answer', async () => {
     const watched = watchPool(pool());
     const store = newPlace().open({ pool: watched.pool, timeoutMs: 200 });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     watched.onQuery = () => new Promise(() => undefined);
-    await expect(store.write(creating('s', epoch))).rejects.toEqual(refusal('store-unavailable', 'no answer came within 200 ms'));
-    await expect(store.load('s')).rejects.toMatchObject({ problem: 'failed' });
+    await expect(store.log.write(creating('s', epoch))).rejects.toEqual(refusal('store-unavailable', 'no answer came within 200 ms'));
+    await expect(store.log.load('s')).rejects.toMatchObject({ problem: 'failed' });
     watched.onQuery = ({ run }) => run();
-    await store.write(creating('s', epoch));
+    await store.log.write(creating('s', epoch));
     await store.close();
   });
 
   test('says that its pool was ended', async () => {
     const own = await openPool(inject('postgresUrl'));
     const store = newPlace().open({ pool: own });
-    await store.claim();
+    await store.claims.claim();
     await own.end();
-    await expect(store.claim()).rejects.toMatchObject({ problem: 'closed' });
+    await expect(store.claims.claim()).rejects.toMatchObject({ problem: 'closed' });
     await store.close();
   });
 
   test('leaves the pool open unless told otherwise', async () => {
     const store = newPlace().open();
-    await store.claim();
+    await store.claims.claim();
     await store.close();
     expect(pool().ended).toBe(false);
   });
@@ -286,8 +289,8 @@ describe('a store that cannot be used', () => {
 describe('texts that Postgres cannot keep', () => {
   test.each(['\0', '\uD800'])('are refused with their place, and fail nobody else: %j', async (broken) => {
     const store = newPlace().open();
-    const epoch = await store.claim();
-    await store.write(creating('s', epoch));
+    const epoch = await store.claims.claim();
+    await store.log.write(creating('s', epoch));
     const entry = { n: 2, at: 2, isSnapshot: false, body: '2' };
     const writes: Readonly<Record<string, Partial<SessionWrite>>> = {
       'its details': { header: header('s', { details: `x${broken}` }) },
@@ -296,43 +299,43 @@ describe('texts that Postgres cannot keep', () => {
       'the body of effect "k"': { effects: [{ key: 'k', phase: 'intent', body: broken }] },
     };
     for (const [name, change] of Object.entries(writes)) {
-      const refused = store.write({ sessionId: 's', epoch, after: 1, ...change });
+      const refused = store.log.write({ sessionId: 's', epoch, after: 1, ...change });
       await Promise.all([
         expect(refused).rejects.toEqual(refusal('invalid-argument', name)),
-        store.write(creating(`beside ${name}`, epoch)),
+        store.log.write(creating(`beside ${name}`, epoch)),
       ]);
     }
-    await expect(store.write(adding(`s${broken}`, epoch, 2))).rejects.toEqual(refusal('invalid-argument', 'its id'));
-    await store.write(adding('s', epoch, 2));
+    await expect(store.log.write(adding(`s${broken}`, epoch, 2))).rejects.toEqual(refusal('invalid-argument', 'its id'));
+    await store.log.write(adding('s', epoch, 2));
     await store.close();
   });
 
   test('belong to no session', async () => {
     const store = newPlace().open();
-    const epoch = await store.claim();
-    await store.write({ ...creating('s\uFFFD', epoch), header: header('s\uFFFD', { owner: '\uFFFD' }) });
+    const epoch = await store.claims.claim();
+    await store.log.write({ ...creating('s\uFFFD', epoch), header: header('s\uFFFD', { owner: '\uFFFD' }) });
     for (const name of ['s\0', 's\uD800']) {
-      expect([await store.load(name), await store.entries(name), await store.findRequest(name, 'r')]).toStrictEqual([
+      expect([await store.log.load(name), await store.log.entries(name), await store.log.findRequest(name, 'r')]).toStrictEqual([
         undefined,
         [],
         undefined,
       ]);
-      await store.quarantine(name, 'x');
+      await store.heads.quarantine(name, 'x');
     }
-    expect((await store.list({ owner: '\uD800' })).sessions).toStrictEqual([]);
-    expect((await store.list()).sessions).toMatchObject([{ id: 's\uFFFD' }]);
+    expect((await store.heads.list({ owner: '\uD800' })).sessions).toStrictEqual([]);
+    expect((await store.heads.list()).sessions).toMatchObject([{ id: 's\uFFFD' }]);
     await store.close();
   });
 
   test('are refused if sessions are found by them and they are too long', async () => {
     const store = newPlace().open();
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     const long = '€'.repeat(700);
-    await expect(store.write(creating(long, epoch))).rejects.toEqual(refusal('invalid-argument', 'longer than 2000 bytes'));
+    await expect(store.log.write(creating(long, epoch))).rejects.toEqual(refusal('invalid-argument', 'longer than 2000 bytes'));
     // As random as can be, so that it cannot be made shorter.
     const longest = Array.from({ length: 2000 }, () => Math.floor(Math.random() * 36).toString(36)).join('');
-    await store.write({ ...creating(longest, epoch), header: header(longest, { tags: [longest], owner: longest }) });
-    expect((await store.list({ tag: longest })).sessions).toHaveLength(1);
+    await store.log.write({ ...creating(longest, epoch), header: header(longest, { tags: [longest], owner: longest }) });
+    expect((await store.heads.list({ tag: longest })).sessions).toHaveLength(1);
     await store.close();
   });
 });
@@ -340,11 +343,11 @@ describe('texts that Postgres cannot keep', () => {
 test('survives the loss of connections that are not in use, though nobody listens to the pool (C2)', async () => {
   const bare = await openBarePool(inject('postgresUrl'), { application_name: 'bare' });
   const store = newPlace().open({ pool: bare });
-  const epoch = await store.claim();
+  const epoch = await store.claims.claim();
   const cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bare'";
   expect((await pool().query(cut)).rowCount).toBe(1);
   await wait(50);
-  await store.write(creating('s', epoch));
+  await store.log.write(creating('s', epoch));
   await bare.end();
   await wait(50);
   await store.close();
@@ -357,9 +360,9 @@ test('converts no types: a pool that reads whole numbers as text or bigint makes
     types: { getTypeParser: (oid: number) => (oid === 25 ? String : types.getTypeParser()) },
   });
   const store = postgresStore({ pool: own, schema, endsPool: true });
-  const epoch = await store.claim();
-  await store.write(creating('s', epoch));
-  expect((await store.load('s'))?.header).toStrictEqual(header('s'));
+  const epoch = await store.claims.claim();
+  await store.log.write(creating('s', epoch));
+  expect((await store.log.load('s'))?.header).toStrictEqual(header('s'));
   await store.close();
 });
 
@@ -367,12 +370,12 @@ test('waits for the disk though the database does not ask for it', async () => {
   const watched = watchPool(await openPool(inject('postgresUrl'), { options: '-c synchronous_commit=off' }));
   const store = newPlace().open({ pool: watched.pool, endsPool: true });
   const settings: unknown[] = [];
-  const epoch = await store.claim();
+  const epoch = await store.claims.claim();
   watched.atNextCommit(async ({ run, client }) => {
     settings.push(...(await client.query('SHOW synchronous_commit')).rows);
     return run();
   });
-  await store.write(creating('s', epoch));
+  await store.log.write(creating('s', epoch));
   expect(settings).toStrictEqual([{ synchronous_commit: 'on' }]);
   await store.close();
 });

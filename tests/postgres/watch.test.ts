@@ -19,7 +19,7 @@ const until = (check: () => void | Promise<void>): Promise<void> => vi.waitFor(c
 /** Watches a store; the first call says that it listens. */
 async function watch(store: SessionStore): Promise<{ readonly changes: StoreChange[]; readonly stop: () => void }> {
   const changes: StoreChange[] = [];
-  const stop = store.watch((change) => void changes.push(change));
+  const stop = store.changes.watch((change) => void changes.push(change));
   await until(() => expect(changes).toStrictEqual([anything]));
   changes.length = 0;
   return { changes, stop };
@@ -44,7 +44,7 @@ describe('who watches a store', () => {
   test('is called for each change that another store makes, with its sessions', async () => {
     const { open } = newPlace();
     const [worker, client] = [open(), open()];
-    const epoch = await worker.claim();
+    const epoch = await worker.claims.claim();
     const { changes } = await watch(client);
     const expectChange = async (work: Promise<unknown>, change: StoreChange): Promise<void> => {
       await work;
@@ -52,39 +52,37 @@ describe('who watches a store', () => {
       changes.length = 0;
     };
     const ofS = { sessionIds: ['s'], hasMail: false };
-    await expectChange(worker.write(creating('s', epoch)), ofS);
-    await expectChange(Promise.all([worker.write(adding('s', epoch, 2)), worker.write(creating('t', epoch))]), {
+    await expectChange(worker.log.write(creating('s', epoch)), ofS);
+    await expectChange(Promise.all([worker.log.write(adding('s', epoch, 2)), worker.log.write(creating('t', epoch))]), {
       sessionIds: ['s', 't'],
       hasMail: false,
     });
-    await expectChange(worker.rewrite({ sessionId: 's', epoch, after: 2, entries: [{ n: 1, body: '""' }] }), ofS);
-    await expectChange(client.post({ sessionId: 's', requestId: 'r', at: 1, body: '1' }), { sessionIds: ['s'], hasMail: true });
-    await expectChange(worker.answerMail({ epoch, num: 1, reply: '"no"' }), ofS);
-    await expectChange(worker.putHold({ id: 'h', at: 1, body: '1' }), { hasMail: false });
-    await expectChange(worker.dropHold('h'), { hasMail: false });
-    await expectChange(worker.delete({ sessionId: 's', epoch, at: 5 }), ofS);
+    await expectChange(worker.log.rewrite({ sessionId: 's', epoch, after: 2, entries: [{ n: 1, body: '""' }] }), ofS);
+    await expectChange(client.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: '1' }), { sessionIds: ['s'], hasMail: true });
+    await expectChange(worker.inbox.answer({ epoch, num: 1, reply: '"no"' }), ofS);
+    await expectChange(worker.log.delete({ sessionId: 's', epoch, at: 5 }), ofS);
   });
 
   test('is not called for heartbeats, for writes that were refused, or for another schema', async () => {
     const { open } = newPlace();
     const [store, other] = [open(), newPlace().open()];
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     const { changes } = await watch(store);
-    await store.beat(epoch);
-    await expect(store.write(adding('s', epoch, 2))).rejects.toThrow();
-    await other.post({ sessionId: 'o', requestId: 'r', at: 1, body: '1' });
-    await store.write(creating('s', epoch));
+    await store.claims.beat(epoch);
+    await expect(store.log.write(adding('s', epoch, 2))).rejects.toThrow();
+    await other.inbox.post({ sessionId: 'o', requestId: 'r', at: 1, body: '1' });
+    await store.log.write(creating('s', epoch));
     await until(() => expect(changes).toStrictEqual([{ sessionIds: ['s'], hasMail: false }]));
   });
 
   test('is called within 100 ms', async () => {
     const { open } = newPlace();
     const [worker, client] = [open(), open()];
-    await worker.claim();
+    await worker.claims.claim();
     const { changes } = await watch(worker);
     const late: number[] = [];
     for (let round = 0; round < 5; round += 1) {
-      await client.post({ sessionId: 's', requestId: String(round), at: 1, body: '1' });
+      await client.inbox.post({ sessionId: 's', requestId: String(round), at: 1, body: '1' });
       const posted = performance.now();
       await until(() => expect(changes).toHaveLength(round + 1));
       late.push(performance.now() - posted);
@@ -98,16 +96,17 @@ describe('who watches a store', () => {
     const watching = [await watch(store)];
     for (let count = 0; count < 5; count += 1) {
       const changes: StoreChange[] = [];
-      watching.push({ changes, stop: store.watch((change) => void changes.push(change)) });
+      watching.push({ changes, stop: store.changes.watch((change) => void changes.push(change)) });
     }
     expect(await findListeners(name)).toHaveLength(1);
-    await store.putHold({ id: 'h', at: 1, body: '1' });
-    await until(() => expect(watching.map(({ changes }) => changes)).toStrictEqual(Array(6).fill([{ hasMail: false }])));
+    await store.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: '1' });
+    const mailed = [{ sessionIds: ['s'], hasMail: true }];
+    await until(() => expect(watching.map(({ changes }) => changes)).toStrictEqual(Array(6).fill(mailed)));
     for (const { stop } of watching.slice(1)) stop();
     expect(await findListeners(name)).toHaveLength(1);
     watching[0]?.stop();
     await until(async () => expect(await findListeners(name)).toStrictEqual([]));
-    await store.putHold({ id: 'h', at: 2, body: '2' });
+    await store.inbox.post({ sessionId: 's', requestId: 'q', at: 2, body: '2' });
     await watch(store);
     expect(watching.map(({ changes }) => changes.length)).toStrictEqual(Array(6).fill(1));
   });
@@ -120,11 +119,11 @@ describe('who watches a store', () => {
     for (let round = 0; round < 2; round += 1) {
       const [pid] = await findListeners(name);
       await pool().query('SELECT pg_terminate_backend($1)', [pid]);
-      await other.post({ sessionId: 's', requestId: String(round), at: 1, body: '1' });
+      await other.inbox.post({ sessionId: 's', requestId: String(round), at: 1, body: '1' });
       await until(() => expect(changes).toContainEqual(anything));
       await until(async () => expect((await findListeners(name)).filter((each) => each !== pid)).toHaveLength(1));
-      await other.putHold({ id: 'h', at: 1, body: '1' });
-      await until(() => expect(changes).toContainEqual({ hasMail: false }));
+      await other.inbox.post({ sessionId: 't', requestId: String(round), at: 1, body: '1' });
+      await until(() => expect(changes).toContainEqual({ sessionIds: ['t'], hasMail: true }));
       changes.length = 0;
     }
   });
@@ -136,10 +135,10 @@ describe('who watches a store', () => {
     const [store, other] = [open({ pool: named }), open()];
     const { changes } = await watch(store);
     await store.close();
-    await other.putHold({ id: 'h', at: 1, body: '1' });
+    await other.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: '1' });
     await until(async () => expect(await findListeners(name)).toStrictEqual([]));
     expect(changes).toStrictEqual([]);
-    expect(() => store.watch(() => undefined)).toThrow(expect.objectContaining({ problem: 'closed' }));
+    expect(() => store.changes.watch(() => undefined)).toThrow(expect.objectContaining({ problem: 'closed' }));
   });
 
   test('does not keep the pool from ending, though the store is open', async () => {
@@ -157,7 +156,7 @@ describe('who watches a store', () => {
       const { default: { Pool } } = await import(${JSON.stringify(pg)});
       const pool = new Pool({ connectionString: ${JSON.stringify(inject('postgresUrl'))}, allowExitOnIdle: true });
       const store = postgresStore({ pool, schema: 'test_exits' });
-      await new Promise((resolve) => store.watch(resolve));
+      await new Promise((resolve) => store.changes.watch(resolve));
       console.log('listens');`;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
     const exited = once(child, 'exit');
@@ -193,7 +192,7 @@ describe('a pool whose notifications may not arrive', () => {
     const clock = createFakeClock();
     const store = newPlace().open({ pool: toPool(pool()), clock });
     const changes: StoreChange[] = [];
-    const stop = store.watch((change) => void changes.push(change));
+    const stop = store.changes.watch((change) => void changes.push(change));
     await new Promise((resolve) => setTimeout(resolve, 100));
     changes.length = 0;
     for (let seconds = 1; seconds <= 3; seconds += 1) {
@@ -253,9 +252,9 @@ describe('a payload', () => {
 
   test('too long for a notification is still stored', async () => {
     const store = newPlace().open();
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     const { changes } = await watch(store);
-    await Promise.all(Array.from({ length: 900 }, (_, index) => store.write(creating(`session ${String(index)}`, epoch))));
+    await Promise.all(Array.from({ length: 900 }, (_, index) => store.log.write(creating(`session ${String(index)}`, epoch))));
     await until(() => expect(changes).toStrictEqual([{ hasMail: false }]));
   });
 });

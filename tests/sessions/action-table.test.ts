@@ -18,7 +18,7 @@ const toExpected = (type: ActionType, answer: ActionAnswer): ActionAnswer =>
 /** Waits until an action has had its effect, and returns which: it is in the log, applied or queued. */
 async function findStored({ store, id }: ReachedSession): Promise<string> {
   return until(async () => {
-    const entry = await store.findRequest(id, requestId);
+    const entry = await store.log.findRequest(id, requestId);
     if (entry === undefined) throw new Error('it is not in the log yet');
     return readField(JSON.parse(entry.body), 'isQueued') === true ? 'queued' : 'applied';
   }) as Promise<string>;
@@ -30,7 +30,7 @@ async function expectAccepted(session: ReachedSession, type: ActionType, answer:
   if (type === 'delete') await until(async () => refusal(worker.get(id), 'session-deleted'));
   else if (type === 'create') await until(async () => expect((await worker.get(id)).status).toBe('pending'));
   else if (type === 'fork') await until(async () => expect((await worker.get('fork')).forkedFrom?.sessionId).toBe(id));
-  else if (type === 'erase' && answer === 'queued') expect(await store.findRequest(id, requestId)).toBeUndefined();
+  else if (type === 'erase' && answer === 'queued') expect(await store.log.findRequest(id, requestId)).toBeUndefined();
   else expect(await findStored(session)).toBe(answer === 'queued' ? 'queued' : 'applied');
 }
 
@@ -66,7 +66,7 @@ describe('a call of a client', () => {
     if (!isLate(situation, type)) return expectAnswer(session.client, session, [type, answer]);
     await deeds[type](session.client, session, requestId);
     const expected = toExpected(type, answer);
-    await until(async () => expect((await session.store.readMail({ sessionId: 's' }))[0]?.reply).toContain(expected));
+    await until(async () => expect((await session.store.inbox.read({ sessionId: 's' }))[0]?.reply).toContain(expected));
     await refusal(deeds[type](session.client, session, requestId), expected);
   });
 });

@@ -77,9 +77,12 @@ describe('answers', () => {
     const [disk, { store }] = [createGate(), stage];
     const slowStore: SessionStore = {
       ...store,
-      write: async (write) => {
-        if (write.entries?.some(({ body }) => body.includes('"refused"')) === true) await disk.passed;
-        return store.write(write);
+      log: {
+        ...store.log,
+        write: async (write) => {
+          if (write.entries?.some(({ body }) => body.includes('"refused"')) === true) await disk.passed;
+          return store.log.write(write);
+        },
       },
     };
     const { runtime, wait } = await untilAsked(stage, [], slowStore);

@@ -65,7 +65,7 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
       // Nothing of a step is recorded: the process dies before.
       const store: SessionStore = {
         ...inner,
-        write: (write) => (write.clearsEffects === true ? new Promise(() => undefined) : inner.write(write)),
+        log: { ...inner.log, write: (write) => (write.clearsEffects === true ? new Promise(() => undefined) : inner.log.write(write)) },
       };
       const runtime = start({ store });
       await runtime.create({ id: 'one' }, { by: ann });

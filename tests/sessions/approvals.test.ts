@@ -521,7 +521,7 @@ describe.each(pickSubjects(places))('approvals over %s', (_, makePlace) => {
       await clock.advance(999);
       expect((await runtime.get(id)).status).toBe('waiting');
       await clock.advance(1);
-      await until(async () => expect((await place.open().load(id))?.header.status).toBe('completed'));
+      await until(async () => expect((await place.open().log.load(id))?.header.status).toBe('completed'));
       await clock.advance(0);
       expect(resultsRead(model)).toMatchObject([{ type: 'rejected', reason: 'nobody answered in time (until 2026-01-01T00:00:01.000Z)' }]);
       expect(ran).toStrictEqual([]);

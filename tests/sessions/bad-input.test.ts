@@ -336,9 +336,12 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
     /** The same store, except that one session loads as something else. */
     const tamperWith = (store: SessionStore, change: (stored: StoredSession) => StoredSession): SessionStore => ({
       ...store,
-      load: async (id) => {
-        const stored = await store.load(id);
-        return id === 'one' && stored !== undefined ? change(stored) : stored;
+      log: {
+        ...store.log,
+        load: async (id) => {
+          const stored = await store.log.load(id);
+          return id === 'one' && stored !== undefined ? change(stored) : stored;
+        },
       },
     });
     const withBody =
@@ -396,14 +399,14 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
     ])('%s is damage: the session is set aside, and others go on', async (_what, change) => {
       const stage = await startSession(makePlace());
       await stage.runtime.create({ id: 'two' }, { by: ann });
-      const entries = await stage.reader.entries('one');
+      const entries = await stage.reader.log.entries('one');
       const runtime = stage.start({ store: tamperWith(stage.place.open(), change) });
       const { message } = await refusal(runtime.send('one', 'Hello.', { by: ann }), 'session-damaged');
       expect(message).toMatch(/"one".*backup/s);
       expect((await runtime.send('two', 'say Fine', { by: ann })).text).toBe('Fine');
       const { sessions } = await runtime.list();
       expect(sessions.find(({ id }) => id === 'one')).toStrictEqual({ id: 'one', damage: expect.any(String) as string });
-      expect(await stage.reader.entries('one')).toStrictEqual(entries);
+      expect(await stage.reader.log.entries('one')).toStrictEqual(entries);
     });
   });
 
@@ -436,9 +439,10 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       const readOnly = async (): Promise<never> => {
         throw new StoreUnavailableError('read-only', 'the disk is write-protected');
       };
+      const open = stage.place.open();
       const store =
         stage.place.path === undefined
-          ? { ...stage.place.open(), claim: readOnly, write: readOnly }
+          ? { ...open, claims: { ...open.claims, claim: readOnly }, log: { ...open.log, write: readOnly } }
           : sqliteStore({ database: new DatabaseSync(stage.place.path, { readOnly: true }) });
       const before = await dump(stage.reader);
       const runtime = stage.start({ store });
@@ -454,18 +458,21 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       let before: Promise<unknown> = Promise.resolve();
       const failing: SessionStore = {
         ...store,
-        write: (write) => {
-          writes += 1;
-          if (writes < at || disk.isMended) {
-            const written = store.write(write);
-            before = Promise.allSettled([before, written]);
-            return written;
-          }
-          disk.failed += 1;
-          // Refused in its order, as stores do.
-          return before.then(() => {
-            throw new StoreUnavailableError('full', 'no space left on device');
-          });
+        log: {
+          ...store.log,
+          write: (write) => {
+            writes += 1;
+            if (writes < at || disk.isMended) {
+              const written = store.log.write(write);
+              before = Promise.allSettled([before, written]);
+              return written;
+            }
+            disk.failed += 1;
+            // Refused in its order, as stores do.
+            return before.then(() => {
+              throw new StoreUnavailableError('full', 'no space left on device');
+            });
+          },
         },
       };
       return { disk, store: failing };
@@ -515,9 +522,12 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       let isFull = false;
       const store: SessionStore = {
         ...inner,
-        write: async (write) => {
-          if (isFull && write.sessionId === 'one') throw new StoreUnavailableError('full', 'no space left on device');
-          await inner.write(write);
+        log: {
+          ...inner.log,
+          write: async (write) => {
+            if (isFull && write.sessionId === 'one') throw new StoreUnavailableError('full', 'no space left on device');
+            await inner.log.write(write);
+          },
         },
       };
       const runtime = stage.start({ store });

@@ -198,10 +198,13 @@ async function live(world: World, mortality: Mortality, openStore: () => Session
     const store = openStore();
     const watched: SessionStore = {
       ...store,
-      load: async (id) => {
-        const stored = await store.load(id);
-        open.push(...openKeys(stored?.effects ?? []));
-        return stored;
+      log: {
+        ...store.log,
+        load: async (id) => {
+          const stored = await store.log.load(id);
+          open.push(...openKeys(stored?.effects ?? []));
+          return stored;
+        },
       },
     };
     const process = mortality.start();

@@ -143,7 +143,10 @@ describe.each(places)('a second runtime over %s', (_, makePlace) => {
     const store = place.open();
     const flaky: SessionStore = {
       ...store,
-      readClaim: () => (outage.isOn ? Promise.reject(new StoreUnavailableError('failed', 'the server is restarting')) : store.readClaim()),
+      claims: {
+        ...store.claims,
+        read: () => (outage.isOn ? Promise.reject(new StoreUnavailableError('failed', 'the server is restarting')) : store.claims.read()),
+      },
     };
     const second = start('second', { store: flaky, standby: true });
     await heartbeatClock.advance(5000);
@@ -209,12 +212,12 @@ test('a process that was killed holds the store no longer, and the next one does
     const { sqliteStore } = await import(${JSON.stringify(source)});
     const { readProcessIdentity } = await import(${JSON.stringify(lib)});
     const store = sqliteStore(${JSON.stringify(path)});
-    await store.claim({ holder: { ...readProcessIdentity(), id: 'x', claimedAt: Date.now() } });
+    await store.claims.claim({ holder: { ...readProcessIdentity(), id: 'x', claimedAt: Date.now() } });
     console.log('claimed');
     setInterval(() => undefined, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
-  const { holder } = await sqliteStore(path).readClaim();
+  const { holder } = await sqliteStore(path).claims.read();
   expect([holder?.pid, isProcessGone(holder ?? {})]).toStrictEqual([child.pid, false]);
   child.kill('SIGKILL');
   await once(child, 'exit');

@@ -78,10 +78,13 @@ export async function live(world: World, mortality: Mortality, openStore: () => 
     // Whatever a process goes on with, it has read.
     const watched: SessionStore = {
       ...store,
-      load: async (id) => {
-        const stored = await store.load(id);
-        open.push(openKeys(stored?.effects ?? []));
-        return stored;
+      log: {
+        ...store.log,
+        load: async (id) => {
+          const stored = await store.log.load(id);
+          open.push(openKeys(stored?.effects ?? []));
+          return stored;
+        },
       },
     };
     const process = mortality.start();
@@ -107,7 +110,7 @@ export async function live(world: World, mortality: Mortality, openStore: () => 
     const session = end === 'done' ? await Promise.race([runtime.get(sessionId), process.died]) : end;
     const events = session === 'died' ? session : await Promise.race([readEvents(runtime, sessionId), process.died]);
     if (session === 'died' || events === 'died') continue;
-    const actions = (await store.entries(sessionId)).flatMap(
+    const actions = (await store.log.entries(sessionId)).flatMap(
       ({ body }) => (JSON.parse(body) as { readonly action?: { readonly type: string } }).action?.type ?? [],
     );
     return { session, events, told, open, actions, world };

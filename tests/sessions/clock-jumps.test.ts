@@ -108,7 +108,7 @@ describe.each(pickSubjects(places))('approvals over %s', (_, makePlace) => {
     let isBroken = false;
     const runtime = stage.start({
       approvals,
-      store: { ...store, load: (id) => (isBroken ? Promise.reject(new Error('unplugged')) : store.load(id)) },
+      store: { ...store, log: { ...store.log, load: (id) => (isBroken ? Promise.reject(new Error('unplugged')) : store.log.load(id)) } },
       keepInMemory: 0,
     });
     await runtime.create({ id: 'one' }, { by: ann });

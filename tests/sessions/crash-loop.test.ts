@@ -150,7 +150,7 @@ describe.each(pickSubjects(places))('a step that ends the process, over %s', (_,
     const result = await runtime.cancel('one', 'it is poisoned', { by: bob });
     expect(result).toMatchObject({ status: 'stopped', stopReason: 'user_requested', waitingFor: [] });
     expect(result.explain()).toContain('it is poisoned');
-    expect([calls[2], (await place.open().load('one'))?.effects]).toStrictEqual([4, []]);
+    expect([calls[2], (await place.open().log.load('one'))?.effects]).toStrictEqual([4, []]);
     expect(await runtime.send('one', 'say Hello again', { by: ann })).toMatchObject({
       status: 'completed',
       text: 'Hello again',
@@ -198,7 +198,7 @@ describe.each(pickSubjects(places))('a cancel of a step that ends the process, o
   async function whenKept({ place }: { readonly place: Place }): Promise<void> {
     const store = place.open();
     await until(async () => {
-      const rows = (await store.load('one'))?.effects ?? [];
+      const rows = (await store.log.load('one'))?.effects ?? [];
       expect(rows.some(({ key, phase }) => phase === 'result' && /tool\/\d+\/\d+$/.test(key))).toBe(true);
     });
   }
@@ -376,7 +376,7 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
     await stage.send(stage.start(), 'one', 'slow 1');
     await stage.called(1, 1);
     await stage.crash(1, 2);
-    expect((await stage.place.open().load('one'))?.effects.map(({ key, body }) => [key, body])).toMatchObject([
+    expect((await stage.place.open().log.load('one'))?.effects.map(({ key, body }) => [key, body])).toMatchObject([
       [expect.stringContaining('model') as string, expect.anything()],
       ['recovery/1', '{"attempts":1}'],
       ['recovery/2', '{"attempts":2}'],
@@ -396,7 +396,7 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
       await stage.called(1, time);
     }
     expect((await runtime.get('one')).status).toBe('in_progress');
-    expect((await stage.place.open().load('one'))?.effects.at(-1)).toMatchObject({ key: 'recovery/10', body: '{"attempts":0}' });
+    expect((await stage.place.open().log.load('one'))?.effects.at(-1)).toMatchObject({ key: 'recovery/10', body: '{"attempts":0}' });
   });
 
   test('goes on where it stood after a runtime that was drained', async () => {
@@ -460,7 +460,10 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
     const runtime = stage.start({
       store: {
         ...store,
-        write: (write) => (isBroken ? Promise.reject(new StoreUnavailableError('failed', 'unplugged')) : store.write(write)),
+        log: {
+          ...store.log,
+          write: (write) => (isBroken ? Promise.reject(new StoreUnavailableError('failed', 'unplugged')) : store.log.write(write)),
+        },
       },
     });
     await stage.send(runtime, 'one', 'slow 1; note 2; say End');
@@ -472,7 +475,7 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
       void runtime.resume('one', { by: ann }).catch(() => undefined);
       await stage.called(1, time + 1);
     }
-    expect((await store.load('one'))?.effects.filter(({ key }) => key.startsWith('recovery/'))).toStrictEqual([]);
+    expect((await store.log.load('one'))?.effects.filter(({ key }) => key.startsWith('recovery/'))).toStrictEqual([]);
   });
 });
 

@@ -50,6 +50,20 @@ test.each([
   expect(stage.problems.filter(isDamageReport)).toHaveLength(1);
 });
 
+test.each([
+  ['removed', 'DELETE FROM mail'],
+  ['given a number that no worker looks at', 'UPDATE mail SET num = -1'],
+])('is refused to the sender who waits, also if its row was %s', async (_, statement) => {
+  const { stage, client, damage } = await openMailbox();
+  const waiting = client.send('s', 'say Hello', { by: ann, requestId: 'r' });
+  waiting.catch(() => undefined);
+  await until(async () => expect((await client.get('s')).mailbox).toHaveLength(1));
+  damage(statement);
+  stage.start();
+  expect((await refusal(waiting, 'store-unavailable')).message).toContain('request "r" was not applied: its row is gone');
+  expect((await client.send('s', 'say Hello', { by: ann, requestId: 'r' })).text).toBe('Hello');
+});
+
 test('is posted again by the same request, and applied once', async () => {
   const { stage, client, damage } = await openMailbox();
   const options = { by: ann, requestId: 'r' } as const;

@@ -27,31 +27,6 @@ describe('everything of a person is gone from the files', () => {
   });
 });
 
-test('a dead letter that an earlier build has kept goes with its session', async () => {
-  const path = newPath();
-  const place = sqlitePlace(path);
-  const { start } = stageOn(place);
-  const runtime = start();
-  await runtime.create({ id: secret }, { by: ann });
-  const letter = { id: 'l', name: 'desk', sessionId: secret, afterSeq: 0, lastSeq: 1, attempts: 3, error: `no ${secret}`, at: 1 };
-  const [name, body] = ['delivery/desk/dead/l', JSON.stringify(letter)];
-  const store = place.open();
-  await store.writeNote({ name, version: 0, body });
-  runtime.deliver('desk', () => undefined);
-  await expect.poll(async () => (await store.readNote(name))?.sessionId).toBe(secret);
-  expect(await runtime.deadLetters('desk')).toMatchObject([letter]);
-  await runtime.delete(secret, { by: ann });
-  expect(await runtime.deadLetters('desk')).toStrictEqual([]);
-  expect(findFiles(dirname(path), [secret])).toStrictEqual([]);
-  // One whose session was deleted by that build.
-  await store.writeNote({ name, version: 0, body });
-  await runtime.drain();
-  const next = start();
-  next.deliver('desk', () => undefined);
-  await expect.poll(async () => store.readNote(name)).toBe(undefined);
-  await next.drain();
-});
-
 test('everything of an erased message is gone from the files: its metadata, the name of its author, what is attached', async () => {
   const path = newPath();
   const { start } = stageOn(sqlitePlace(path));
@@ -73,4 +48,27 @@ test('everything of an erased message is gone from the files: its metadata, the 
   expect((await next.get('s')).state.messages.at(0)?.toJSON()).toStrictEqual({ id: 'm', role: 'user', content: '[erased]' });
   expect(await next.send('s', 'say More.', { by: ann })).toMatchObject({ status: 'completed', text: 'More.' });
   await next.drain();
+});
+
+test.each(['client', 'worker'] as const)('a message that the worker has refused can be erased too, by the %s', async (role) => {
+  const path = newPath();
+  const place = sqlitePlace(path);
+  const { start } = stageOn(place);
+  const first = start();
+  await first.create({ id: 's' }, { by: ann });
+  await first.send('s', 'pay 5', { by: ann });
+  await first.drain();
+  const client = start({ role: 'client', takeOver: false });
+  // Behind another mail, it is not checked before it is posted.
+  await client.send('s', 'say Later.', { by: ann, until: 'accepted', whileWaiting: 'queue' });
+  const message = Message.user(`say ${secret}`, { id: 'm' });
+  await client.send('s', message, { by: ann, requestId: 'r', until: 'accepted', whileWaiting: 'refuse' });
+  const worker = start();
+  await expect(client.send('s', message, { by: ann, requestId: 'r', whileWaiting: 'refuse' })).rejects.toThrow(/was not taken/);
+  expect(findFiles(dirname(path), [secret])).not.toStrictEqual([]);
+  await { client, worker }[role].eraseMessage('s', 'm', { by: ann });
+  expect(findFiles(dirname(path), [secret])).toStrictEqual([]);
+  expect(await worker.get('s')).toMatchObject({ status: 'waiting' });
+  await client.drain();
+  await worker.drain();
 });

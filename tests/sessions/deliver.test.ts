@@ -252,13 +252,16 @@ test('keeps what the cursor passes while a session is being read (L1)', async ()
   const slow: SessionStore = {
     ...store,
     // The second page of the session has no message.
-    entries: async (id, query) => {
-      const found = await store.entries(id, query);
-      if (id === 'a' && query?.afterSeq !== undefined && (reads += 1) === 2) {
-        gate.reach();
-        await gate.passed;
-      }
-      return found;
+    log: {
+      ...store.log,
+      entries: async (id, query) => {
+        const found = await store.log.entries(id, query);
+        if (id === 'a' && query?.afterSeq !== undefined && (reads += 1) === 2) {
+          gate.reach();
+          await gate.passed;
+        }
+        return found;
+      },
     },
   };
   const receiver = createReceiver(() => true);
@@ -288,8 +291,11 @@ function createCutStore(store: SessionStore) {
   };
   const wrapped: SessionStore = {
     ...store,
-    readNote: async (name) => (check(), store.readNote(name)),
-    writeNote: async (note) => (check(), store.writeNote(note)),
+    notes: {
+      ...store.notes,
+      read: async (name) => (check(), store.notes.read(name)),
+      write: async (note) => (check(), store.notes.write(note)),
+    },
   };
   return { cut, store: wrapped };
 }

@@ -21,7 +21,7 @@ describe.each(pickSubjects(places))('drain over %s', (_, makePlace) => {
     await draining;
     expect(ran).toStrictEqual(['look 1', 'slow 2']);
     const reader = place.open();
-    expect(await reader.load('one')).toMatchObject({
+    expect(await reader.log.load('one')).toMatchObject({
       header: { status: 'in_progress', isOpen: true },
       effects: [{ key: 'recovery/1', body: '{"attempts":0,"wasLeft":true}' }],
     });
@@ -149,7 +149,7 @@ describe.each(pickSubjects(places))('drain over %s', (_, makePlace) => {
     expect(stage.clock.pendingTimers()).toBe(0);
     await stage.clock.advance(100_000);
     expect(stage.clock.pendingTimers()).toBe(0);
-    expect((await stage.place.open().load('one'))?.header.status).toBe('waiting');
+    expect((await stage.place.open().log.load('one'))?.header.status).toBe('waiting');
   });
 
   test('leaves no timer behind where it comes while it looks for what has expired', async () => {

@@ -22,9 +22,11 @@ function createPair(): Encryption {
 }
 
 async function readEverything(store: SessionStore): Promise<string> {
-  const { sessions } = await store.list();
-  const all = await Promise.all(sessions.map(async ({ id }) => [await store.load(id), await store.entries(id), await store.effects(id)]));
-  return JSON.stringify([sessions, all, await store.readMail(), await store.readHolds()]);
+  const { sessions } = await store.heads.list();
+  const all = await Promise.all(
+    sessions.map(async ({ id }) => [await store.log.load(id), await store.log.entries(id), await store.log.effects(id)]),
+  );
+  return JSON.stringify([sessions, all, await store.inbox.read(), await store.notes.list({ prefix: '' })]);
 }
 
 /** Words of the conversation, and the name of its tool, as JSON has it: encrypted text may hold any three letters. */

@@ -10,10 +10,13 @@ test('a client that erases a message waits until the log is rewritten', async ()
   const store = place.open();
   const slow: SessionStore = {
     ...store,
-    rewrite: async (change) => {
-      rewriting.reach();
-      await rewriting.passed;
-      await store.rewrite(change);
+    log: {
+      ...store.log,
+      rewrite: async (change) => {
+        rewriting.reach();
+        await rewriting.passed;
+        await store.log.rewrite(change);
+      },
     },
   };
   await stage.start({ store: slow, role: 'worker' }).ready;
@@ -30,5 +33,5 @@ test('a client that erases a message waits until the log is rewritten', async ()
   expect(isErased).toBe(false);
   rewriting.open();
   await erasing;
-  expect(JSON.stringify(await place.open().entries('s'))).not.toContain('4711');
+  expect(JSON.stringify(await place.open().log.entries('s'))).not.toContain('4711');
 });

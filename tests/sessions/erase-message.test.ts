@@ -12,9 +12,11 @@ import { ann, bob, readEvents, newProcess, refusal, stageOn, until, getWait } fr
 const secret = 'walnut-otter-77';
 
 async function readEverything(store: SessionStore): Promise<string> {
-  const { sessions } = await store.list();
-  const all = await Promise.all(sessions.map(async ({ id }) => [await store.load(id), await store.entries(id), await store.effects(id)]));
-  return JSON.stringify([sessions, all, await store.readMail()]);
+  const { sessions } = await store.heads.list();
+  const all = await Promise.all(
+    sessions.map(async ({ id }) => [await store.log.load(id), await store.log.entries(id), await store.log.effects(id)]),
+  );
+  return JSON.stringify([sessions, all, await store.inbox.read()]);
 }
 
 /** Returns the last message that says the secret. */
@@ -195,7 +197,7 @@ describe('erasing a message', () => {
     await runtime.send('s', `say ${secret}`, { by: ann });
     for (const name of ['A', 'B', 'C']) await runtime.send('s', `say ${name}${'x'.repeat(300_000)}`, { by: ann });
     const store = place.open();
-    expect((await store.entries('s')).filter(({ isSnapshot, body }) => isSnapshot && body.includes(secret)).length).toBeGreaterThan(1);
+    expect((await store.log.entries('s')).filter(({ isSnapshot, body }) => isSnapshot && body.includes(secret)).length).toBeGreaterThan(1);
     for (const role of ['assistant', 'user']) await runtime.eraseMessage('s', (await findSecret(runtime, 's', role)).id, { by: bob });
     expect(await readEverything(store)).not.toContain(secret);
     expect(await start().send('s', 'say More', { by: ann })).toMatchObject({ text: 'More' });

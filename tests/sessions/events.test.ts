@@ -46,7 +46,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', 'look 1; look 2; look 3; look 4; look 5; say End', { by: ann });
     const store = place.open();
-    const load = vi.spyOn(store, 'load');
+    const load = vi.spyOn(store.log, 'load');
     const client = createSessionRuntime({ agents: [stage.agent()], store, role: 'client' });
     const events = await readEvents(client, 'one');
     expect(events).toStrictEqual(await readEvents(runtime, 'one'));

@@ -23,9 +23,9 @@ async function stageWithSessions() {
 
 /** Damages an entry of a session. */
 async function damage(store: SessionStore, sessionId: string): Promise<void> {
-  const { head = 0 } = (await store.load(sessionId)) ?? {};
-  const { epoch } = await store.readClaim();
-  await store.rewrite({ sessionId, epoch, after: head, entries: [{ n: 1, body: '{"broken' }] });
+  const { head = 0 } = (await store.log.load(sessionId)) ?? {};
+  const { epoch } = await store.claims.read();
+  await store.log.rewrite({ sessionId, epoch, after: head, entries: [{ n: 1, body: '{"broken' }] });
 }
 
 test('everything of matching sessions, as plain JSON', async () => {
@@ -58,7 +58,7 @@ test('a damaged session is named with its damage, and the others are whole', asy
 
 test('a session that was set aside, but can be read, is exported with the note', async () => {
   const { runtime, store } = await stageWithSessions();
-  await store.quarantine('one', 'somebody doubts it');
+  await store.heads.quarantine('one', 'somebody doubts it');
   const found = (await collect(runtime.export({ tag: 'a' })))[0];
   expect(found).toMatchObject({ damage: 'somebody doubts it', session: { id: 'one', owner: 'ann' } });
   expect(found?.events?.length).toBeGreaterThan(5);
@@ -73,7 +73,7 @@ test('a session of an agent that is not known here is named too', async () => {
 
 test('a session that was deleted since it was listed is not there', async () => {
   const { runtime, store, agent } = await stageWithSessions();
-  const [listed] = (await store.list({ tag: 'a' })).sessions;
+  const [listed] = (await store.heads.list({ tag: 'a' })).sessions;
   await runtime.delete('one', { by: bob });
   expect(listed && (await exportSession(store, listed, () => agent().states))).toBeUndefined();
 });

@@ -151,33 +151,14 @@ describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
     await runtime.create({ id: 'one' }, { by: ann });
     for (const name of ['A', 'B', 'C', 'D']) await runtime.send('one', `say ${name}${'x'.repeat(300_000)}`, { by: ann });
     const reader = stage.place.open();
-    expect((await reader.entries('one')).filter(({ isSnapshot }) => isSnapshot).length).toBeGreaterThan(2);
+    expect((await reader.log.entries('one')).filter(({ isSnapshot }) => isSnapshot).length).toBeGreaterThan(2);
     await runtime.fork('one', { execution: 4, step: 1 }, { by: bob, id: 'fork' });
-    const stored = await reader.load('fork');
+    const stored = await reader.log.load('fork');
     expect(stored?.entries).toHaveLength(1);
     await runtime.delete('one', { by: bob });
     expect((await runtime.get('fork')).text).toMatch(/^Dx/);
     expect((await runtime.fork('fork', { execution: 2, step: 1 }, { by: bob })).text).toMatch(/^Bx/);
     expect((await runtime.fork('fork', { execution: 3, step: 1 }, { by: bob })).text).toMatch(/^Cx/);
-  });
-
-  test('of an earlier release, whose log begins with the fork, can be forked and lie still too', async () => {
-    const { runtime, start, place, ran } = await conversation();
-    await runtime.fork('one', { execution: 2, step: 1 }, { by: bob, id: 'fork' });
-    const store = place.open();
-    const fork = await store.load('fork');
-    const [entry] = fork?.entries ?? [];
-    if (fork === undefined || entry === undefined) throw new Error('The fork was not stored.');
-    const { epoch } = await store.readClaim();
-    await store.write({ sessionId: 'old', epoch, after: 0, header: { ...fork.header, id: 'old' }, entries: [{ ...entry, n: 1 }] });
-    ran.length = 0;
-    const next = start();
-    expect((await next.ready).resumed).toStrictEqual([]);
-    const early = await next.fork('old', { execution: 1, step: 2 }, { by: bob, id: 'early' });
-    expect(early).toMatchObject({ text: 'First', forkedFrom: { sessionId: 'old' } });
-    expect((await readEvents(next, 'early')).map(({ seq }) => seq).at(-1)).toBe(early.lastSeq);
-    expect(ran).toStrictEqual([]);
-    expect(await next.resume('old', { by: bob })).toMatchObject({ status: 'completed', text: 'Second' });
   });
 
   test('have the usage and the steps of the step at which they began', async () => {

@@ -134,7 +134,7 @@ function sqliteKeeper(make: MakeAgent): Keeper {
   const read = async (): Promise<AgentState> => {
     const store = sqliteStore({ path: join(folder, 'sessions.db') });
     const { states } = make(desk);
-    const stored = await store.load('s');
+    const stored = await store.log.load('s');
     await store.close();
     const sent: JsonObject[] = [];
     return (stored?.entries ?? []).reduce((state, { body }) => {

@@ -85,12 +85,12 @@ describe('work that ends late', () => {
     const stage = createStage({ hooks: [slowHook([late], begun)] });
     const place = createMemoryPlace();
     const store = place.open();
-    const write: SessionStore['write'] = async (given) => {
+    const write: SessionStore['log']['write'] = async (given) => {
       if (given.clearsEffects === true) late.open();
       await settle();
-      await store.write(given);
+      await store.log.write(given);
     };
-    const runtime = stage.start({ store: { ...store, write }, agents: [withoutSpinning(stage.agent)] });
+    const runtime = stage.start({ store: { ...store, log: { ...store.log, write } }, agents: [withoutSpinning(stage.agent)] });
     const { sent: first } = await begin(runtime);
     while (begun.length === 0) await settle();
     await runtime.send('s', 'two', accepted);

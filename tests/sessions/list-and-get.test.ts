@@ -142,11 +142,14 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
     const hold = { next: undefined as ReturnType<typeof createGate> | undefined };
     const store: SessionStore = {
       ...inner,
-      write: async (write) => {
-        const gate = write.clearsEffects === true ? hold.next : undefined;
-        gate?.reach();
-        await gate?.passed;
-        await inner.write(write);
+      log: {
+        ...inner.log,
+        write: async (write) => {
+          const gate = write.clearsEffects === true ? hold.next : undefined;
+          gate?.reach();
+          await gate?.passed;
+          await inner.log.write(write);
+        },
       },
     };
     const runtime = stage.start({ store });
@@ -201,15 +204,18 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
       await first.send(id, 'slow 1; say End', { by: ann, until: 'accepted' });
     }
     await stage.gate.current.reached;
-    await until(async () => expect((await stage.place.open().load('two'))?.effects.length).toBeGreaterThan(1));
+    await until(async () => expect((await stage.place.open().log.load('two'))?.effects.length).toBeGreaterThan(1));
     const inner = stage.place.open();
     const store: SessionStore = {
       ...inner,
-      load: async (id) => {
-        const stored = await inner.load(id);
-        return id === 'one' && stored !== undefined
-          ? { ...stored, entries: stored.entries.map((entry) => ({ ...entry, body: '{' })) }
-          : stored;
+      log: {
+        ...inner.log,
+        load: async (id) => {
+          const stored = await inner.log.load(id);
+          return id === 'one' && stored !== undefined
+            ? { ...stored, entries: stored.entries.map((entry) => ({ ...entry, body: '{' })) }
+            : stored;
+        },
       },
     };
     stage.gate.current = createGate();

@@ -43,7 +43,7 @@ function start(isFirst = true): { readonly runtime: EmbeddedRuntime; readonly st
 }
 
 async function readSnapshot(store: SessionStore): Promise<string> {
-  const stored = await store.load('s');
+  const stored = await store.log.load('s');
   const [entry] = stored?.entries ?? [];
   if (entry?.isSnapshot !== true || entry.n === 1) throw new Error('There is no snapshot at the end.');
   return entry.body;

@@ -29,6 +29,11 @@ const malformed: readonly (readonly [string, () => Message])[] = [
   ['parts that are changed later', () => Message.assistant('Hi.').withParts([{ type: 'hologram' } as unknown as Part])],
   ['something that is not a message', () => ({ role: 'assistant', content: 'Hi.' }) as never],
   ['a file that no model can read', () => Message.assistant([{ type: 'file', url: 'report', mediaType: 'application/pdf' }])],
+  [
+    'a copy with another role',
+    // Holds: that is how objects of a class are copied in JavaScript.
+    () => Object.assign(Object.create(Message.prototype) as Message, Message.assistant('Hi.'), { role: 'robot' }),
+  ],
 ];
 
 const hooks: readonly (readonly [string, (make: () => Message) => Hook<ToolUseState, unknown>])[] = [
@@ -76,7 +81,7 @@ describe.each(hooks)('a hook that returns a malformed message (%s)', (_, toHook)
   });
 });
 
-test.each(malformed.slice(0, -2))('a message with %s is refused with a code where it is made', (_, make) => {
+test.each(malformed.slice(0, -3))('a message with %s is refused with a code where it is made', (_, make) => {
   const error = ((): unknown => {
     try {
       return make();

@@ -112,7 +112,7 @@ async function run(firstStep: FirstStep, deaths: readonly number[] = []): Promis
     const readTypes = async () => {
       const turns = await speak(runtime, living);
       const [session, events] = [await runtime.get('s'), await readEvents(runtime, 's')];
-      const actions = (await store.entries('s')).filter(({ body }) => body.includes('"type":"send"'));
+      const actions = (await store.log.entries('s')).filter(({ body }) => body.includes('"type":"send"'));
       return { turns, session, events, moments: mortality.moments, sends: actions.length };
     };
     const end = await Promise.race([readTypes(), living.process.died]);

@@ -82,12 +82,19 @@ const summary = ({ effects = [], entries = [] }: SessionWrite): string =>
 export function mortalStore(store: SessionStore, process: MortalProcess): SessionStore {
   return {
     ...store,
-    claim: (...args) => process.work('claim', () => store.claim(...args)),
-    write: (write) => process.work(`write ${summary(write)}`, () => store.write(write)),
-    load: (...args) => process.work('load', () => store.load(...args)),
-    entries: (...args) => process.work('entries', () => store.entries(...args)),
-    findRequest: (...args) => process.work('findRequest', () => store.findRequest(...args)),
-    list: (...args) => process.work('list', () => store.list(...args)),
-    quarantine: (...args) => process.work('quarantine', () => store.quarantine(...args)),
+    claims: { ...store.claims, claim: (...args) => process.work('claim', () => store.claims.claim(...args)) },
+    log: {
+      ...store.log,
+      write: (write) => process.work(`write ${summary(write)}`, () => store.log.write(write)),
+      load: (...args) => process.work('load', () => store.log.load(...args)),
+      entries: (...args) => process.work('entries', () => store.log.entries(...args)),
+      findRequest: (...args) => process.work('findRequest', () => store.log.findRequest(...args)),
+    },
+
+    heads: {
+      ...store.heads,
+      list: (...args) => process.work('list', () => store.heads.list(...args)),
+      quarantine: (...args) => process.work('quarantine', () => store.heads.quarantine(...args)),
+    },
   };
 }

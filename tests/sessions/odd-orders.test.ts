@@ -72,10 +72,10 @@ test('an action that is under way when the runtime is drained is either stored a
     );
     for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
     await runtime.drain();
-    const head = (await place.open().load(id))?.head;
+    const head = (await place.open().log.load(id))?.head;
     const told = await Promise.race([approving, new Promise((resolve) => setTimeout(resolve, 500, 'nothing'))]);
     expect(['completed', 'runtime-closed']).toContain(told);
-    expect((await place.open().load(id))?.head, 'nothing is written behind a drain').toBe(head);
+    expect((await place.open().log.load(id))?.head, 'nothing is written behind a drain').toBe(head);
   }
 });
 

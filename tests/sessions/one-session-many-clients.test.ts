@@ -112,7 +112,7 @@ async function speak(runtime: EmbeddedRuntime, name: string, chance: () => numbe
 async function listAccepted(store: SessionStore): Promise<readonly string[]> {
   const texts: string[] = [];
   for (let from = 1; ;) {
-    const page = await store.entries('s', { from });
+    const page = await store.log.entries('s', { from });
     if (page.length === 0) return texts;
     for (const { body } of page) {
       // Holds: this is what the log of a session is written as.

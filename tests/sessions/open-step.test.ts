@@ -52,9 +52,12 @@ function setUp(
   const writtenAt: number[] = [];
   const store: SessionStore = {
     ...opened,
-    write: (write) => {
-      if (isTextWrite(write)) writtenAt.push(clock.monotonic());
-      return opened.write(write);
+    log: {
+      ...opened.log,
+      write: (write) => {
+        if (isTextWrite(write)) writtenAt.push(clock.monotonic());
+        return opened.log.write(write);
+      },
     },
   };
   const agent = createAgent({ id: 'desk', model: scriptedModel(script), ports: { clock, ids }, ...more });
@@ -143,7 +146,24 @@ describe.each(pickSubjects(places))('an open step over %s', (_, makePlace) => {
     await Promise.all(readers.map(({ ended }) => ended));
   });
 
-  test('is not stored if the step is recorded within 250 ms, and leaves no timer behind', async () => {
+  test('is stored 100 ms after it began, and then every 250 ms (F1)', async () => {
+    const feed = createFeed();
+    const { clock, runtime, writtenAt } = setUp(makePlace(), [() => ({ chunks: feed.read() })]);
+    await begin(runtime);
+    feed.push('It');
+    const here = collect(runtime.openStep('one', { follow: true }));
+    await until(() => expect(here.seen.text).toBe('It'));
+    const began = clock.monotonic();
+    for (let count = 0; count < 40; count += 1) {
+      feed.push(' goes on');
+      await clock.advance(10);
+    }
+    expect(writtenAt.map((at) => at - began)).toStrictEqual([100, 350]);
+    feed.end();
+    await runtime.drain();
+  });
+
+  test('is not stored if the step is recorded within 100 ms, and leaves no timer behind', async () => {
     const { clock, runtime, writtenAt } = setUp(makePlace(), ['All of it at once.']);
     await runtime.create({ id: 'one' }, { by: ann });
     expect((await runtime.send('one', 'Write.', { by: ann })).text).toBe('All of it at once.');
@@ -302,7 +322,7 @@ async function live(place: Place, deaths: readonly number[]): Promise<Life> {
       look();
       if (!isRead && asked > 0) inside.push(collect(runtime.openStep('one', { follow: true })));
       isRead ||= asked > 0;
-      if (reader === undefined && (await place.open().load('one')) !== undefined) {
+      if (reader === undefined && (await place.open().log.load('one')) !== undefined) {
         const sources = { store: place.open(), follow, closing: stop.signal };
         reader = collect(followOpenStep(sources, { sessionId: 'one', follow: true }));
       }

@@ -150,7 +150,7 @@ describe.each(pickSubjects(places))('events of people over %s', (_, makePlace) =
     ]);
     await expectHeard(runtime, heard);
     // Each of the two stands with the entry that made it so.
-    const entries = await stage.place.open().entries('one');
+    const entries = await stage.place.open().log.entries('one');
     expect(
       entries.filter(({ events: text = '' }) => text.includes('AgentExecutionStarted') && text.includes('UserMessageReceived')),
     ).toHaveLength(1);
@@ -170,7 +170,7 @@ describe.each(pickSubjects(places))('events of people over %s', (_, makePlace) =
     expect(events.at(-1)).toMatchObject({ type: 'AgentFinished', stopReason: 'user_requested' });
     await expectHeard(runtime, heard);
     // The record that ends the run applies the cancel: nothing is left to do after it.
-    const last = (await stage.place.open().entries('one')).at(-1);
+    const last = (await stage.place.open().log.entries('one')).at(-1);
     expect([last?.events?.includes('CancelRequested'), last?.body.includes('"applied"')]).toStrictEqual([true, true]);
   });
 
@@ -231,7 +231,7 @@ describe.each(pickSubjects(places))('events of people over %s', (_, makePlace) =
     expect(events.find(({ type, text }) => type === 'AgentStepCompleted' && text === `First ${long}`)?.['messageId']).toBe(
       waiting?.['messageId'],
     );
-    const entries = await stage.place.open().entries('one');
+    const entries = await stage.place.open().log.entries('one');
     expect(entries.map(({ events: text = '' }) => text).join('')).not.toContain('wait a moment');
   });
 

@@ -1,7 +1,7 @@
 // What happens at once in several processes, or in several calls of one.
 import { describe, expect, test } from 'vitest';
 import { defineHook } from '../../src/entry/index.ts';
-import type { EmbeddedRuntime, SessionRuntimeOptions, SessionStore } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionRuntimeOptions, SessionStore, SessionWrite } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime, StoreUnavailableError } from '../../src/sessions/index.ts';
 import type { Clock } from '../../src/lib/index.ts';
 import { createFakeClock } from '../../src/testing/index.ts';
@@ -31,19 +31,20 @@ function setUp(): Desk {
 /** A store whose calls of one method wait at a gate. */
 function withGate(
   store: SessionStore,
-  method: 'rewrite' | 'delete' | 'readHolds',
+  method: 'rewrite' | 'delete' | 'listNotes',
 ): { readonly store: SessionStore; readonly gate: ReturnType<typeof createGate> } {
   const gate = createGate();
   const wait = async (): Promise<void> => {
     gate.reach();
     await gate.passed;
   };
-  const gated: Pick<SessionStore, typeof method> = {
-    rewrite: async (change) => wait().then(() => store.rewrite(change)),
-    delete: async (deletion) => wait().then(() => store.delete(deletion)),
-    readHolds: async () => wait().then(() => store.readHolds()),
-  };
-  return { store: { ...store, [method]: gated[method] }, gate };
+  const { log, notes } = store;
+  const gated = {
+    rewrite: { log: { ...log, rewrite: async (change) => wait().then(() => log.rewrite(change)) } },
+    delete: { log: { ...log, delete: async (deletion) => wait().then(() => log.delete(deletion)) } },
+    listNotes: { notes: { ...notes, list: async (query) => wait().then(() => notes.list(query)) } },
+  } satisfies Record<typeof method, Partial<SessionStore>>;
+  return { store: { ...store, ...gated[method] }, gate };
 }
 
 /** Turns of the event loop. */
@@ -76,7 +77,7 @@ describe('erasing a message', () => {
     gate.open();
     await erased;
     expect(await sent).toMatchObject({ status: 'completed', text: 'Two.', execution: 2 });
-    expect(JSON.stringify(await place.open().entries('s'))).toContain('[erased]');
+    expect(JSON.stringify(await place.open().log.entries('s'))).toContain('[erased]');
     expect(problems).toStrictEqual([]);
     await running.drain();
   });
@@ -95,7 +96,7 @@ describe('erasing a message', () => {
     expect(await isSettled(asking.eraseMessage('s', messageId, { by: bob, requestId: 'e' }))).toBe(false);
     gate.open();
     await erased;
-    expect(JSON.stringify(await place.open().entries('s'))).toContain('[erased]');
+    expect(JSON.stringify(await place.open().log.entries('s'))).toContain('[erased]');
     await asking.eraseMessage('s', messageId, { by: bob, requestId: 'e' });
     await running.drain();
   });
@@ -186,7 +187,7 @@ describe('a client without a worker', () => {
     const { client, place } = setUp();
     const asking = client({ agents: [] });
     await refusal(asking.create({ agent: 'desk' }, { by: ann, until: 'accepted' }), 'unknown-agent');
-    expect(await place.open().readMail()).toStrictEqual([]);
+    expect(await place.open().inbox.read()).toStrictEqual([]);
     await asking.drain();
   });
 });
@@ -198,7 +199,7 @@ describe('a hold', () => {
     await first.create({ id: 's' }, { by: ann });
     await first.hold({}, 'maintenance');
     await first.drain();
-    const { store, gate } = withGate(place.open(), 'readHolds');
+    const { store, gate } = withGate(place.open(), 'listNotes');
     const running = worker({ store });
     const sent = running.send('s', 'say One.', { by: ann });
     await gate.reached;
@@ -214,7 +215,7 @@ describe('a hold', () => {
 
   test('is obeyed at once by the process that put it, though the store says nothing', async () => {
     const { worker, place, model } = setUp();
-    const running = worker({ store: { ...place.open(), watch: () => () => undefined } });
+    const running = worker({ store: { ...place.open(), changes: { ...place.open().changes, watch: () => () => undefined } } });
     await running.create({ id: 's' }, { by: ann });
     await running.hold({}, 'maintenance');
     const sent = running.send('s', 'say One.', { by: ann, until: 'accepted' });
@@ -314,11 +315,14 @@ describe('the mailbox', () => {
     const failing = {
       ...store,
       fails: false,
-      write: (async (write) => {
-        if (!failing.fails) return store.write(write);
-        failing.fails = false;
-        throw new StoreUnavailableError('full', 'no space');
-      }) satisfies SessionStore['write'],
+      log: {
+        ...store.log,
+        write: async (write: SessionWrite): Promise<void> => {
+          if (!failing.fails) return store.log.write(write);
+          failing.fails = false;
+          throw new StoreUnavailableError('full', 'no space');
+        },
+      },
     };
     return failing;
   }
@@ -351,7 +355,10 @@ describe('the mailbox', () => {
   test('is read again after a second, though the store says nothing', async () => {
     const { worker, client, place } = setUp();
     const heartbeatClock = createFakeClock();
-    const running = worker({ store: { ...place.open(), watch: () => () => undefined }, heartbeatClock });
+    const running = worker({
+      store: { ...place.open(), changes: { ...place.open().changes, watch: () => () => undefined } },
+      heartbeatClock,
+    });
     await running.ready;
     const asking = client();
     const created = asking.create({ id: 's' }, { by: ann });
@@ -376,10 +383,10 @@ describe('the mailbox', () => {
     // Two that ask for the same new session at once: the worker refuses the second.
     const asked = await Promise.allSettled([asking.create({ id: 't' }, { by: ann }), asking.create({ id: 't' }, { by: ann })]);
     expect(asked.map(({ status }) => status)).toStrictEqual(['fulfilled', 'rejected']);
-    expect(await place.open().readMail()).toHaveLength(1);
+    expect(await place.open().inbox.read()).toHaveLength(1);
     expect(hours).toHaveLength(1);
     hours[0]?.();
-    await until(async () => expect(await place.open().readMail()).toStrictEqual([]));
+    await until(async () => expect(await place.open().inbox.read()).toStrictEqual([]));
     await running.drain();
   });
 });

@@ -61,12 +61,15 @@ describe('after the store has failed', () => {
     let isFirst = true;
     return {
       ...store,
-      write: async (write) => {
-        if (write.clearsEffects === true && isFirst) {
-          isFirst = false;
-          throw new StoreUnavailableError('full', 'the disk is full');
-        }
-        await store.write(write);
+      log: {
+        ...store.log,
+        write: async (write) => {
+          if (write.clearsEffects === true && isFirst) {
+            isFirst = false;
+            throw new StoreUnavailableError('full', 'the disk is full');
+          }
+          await store.log.write(write);
+        },
       },
     };
   }

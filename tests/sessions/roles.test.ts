@@ -47,7 +47,7 @@ describe.each(places)('a client over %s', (_, makePlace) => {
     const asking = client();
     await asking.ready;
     await asking.list();
-    expect((await place.open().readClaim()).epoch).toBe(0);
+    expect((await place.open().claims.read()).epoch).toBe(0);
     await asking.drain();
   });
 

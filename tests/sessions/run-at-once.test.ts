@@ -117,8 +117,11 @@ describe('sessions above maxConcurrent', () => {
       maxConcurrent: 1,
       store: {
         ...store,
-        write: (write) =>
-          write.sessionId === 's1' && write.clearsEffects === true ? Promise.reject(new Error('unplugged')) : store.write(write),
+        log: {
+          ...store.log,
+          write: (write) =>
+            write.sessionId === 's1' && write.clearsEffects === true ? Promise.reject(new Error('unplugged')) : store.log.write(write),
+        },
       },
     });
     const first = send(runtime, 1).catch((error: unknown) => error);
@@ -175,7 +178,10 @@ describe('recovery', () => {
     const store = place.open();
     // The list of what is open never comes.
     const runtime = start({
-      store: { ...store, list: (query) => (query?.isOpen === true ? new Promise(() => undefined) : store.list(query)) },
+      store: {
+        ...store,
+        heads: { ...store.heads, list: (query) => (query?.isOpen === true ? new Promise(() => undefined) : store.heads.list(query)) },
+      },
     });
     expect((await runtime.get('s1')).status).toBe('in_progress');
     expect((await runtime.create({ id: 'new' }, { by: ann })).id).toBe('new');
@@ -193,7 +199,7 @@ test('a runtime whose list of open sessions cannot be read says so, and ends', a
   const place = await leaveOpen(1);
   const { start } = setUp(place);
   const store = place.open();
-  const runtime = start({ store: { ...store, list: () => Promise.reject(new Error('unplugged')) } });
+  const runtime = start({ store: { ...store, heads: { ...store.heads, list: () => Promise.reject(new Error('unplugged')) } } });
   await expect(runtime.ready).rejects.toThrow('unplugged');
   await refusal(runtime.send('s1', 'Hello?', { by: ann }), 'runtime-closed');
 });

@@ -55,9 +55,9 @@ describe.each(pickSubjects(places))('an approval for the rest of a session over 
     expect(refused.message).toBe('Unknown scope of approve() "forever". Use one of session.');
     const store = place.open();
     const request = { type: 'approve', waitId: wait.id, digest: wait.digest, scope };
-    const { num } = await store.post({ sessionId: 's', requestId: 'r', at: 1, body: JSON.stringify({ request, by: bob }) });
+    const { num } = await store.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: JSON.stringify({ request, by: bob }) });
     await expect
-      .poll(async () => (await store.readMail({ isWaiting: false })).find((mail) => mail.num === num)?.reply)
+      .poll(async () => (await store.inbox.read({ isWaiting: false })).find((mail) => mail.num === num)?.reply)
       .toContain('forever');
     expect([ran, (await runtime.get('s')).status]).toEqual([[], 'waiting']);
   });
@@ -120,11 +120,14 @@ describe.each(pickSubjects(places))('an approval for the rest of a session over 
     const revoked: Promise<unknown>[] = [];
     const watched: SessionStore = {
       ...store,
-      write: async (write) => {
-        await store.write(write);
-        // Revoked between the first covered call of a step and the second.
-        const isCovered = write.entries?.some(({ body }) => body.includes('coveredBy')) === true;
-        if (isCovered && revoked.length === 0) revoked.push(runtime.revokeApproval('s', id, { by: ann, until: 'accepted' }));
+      log: {
+        ...store.log,
+        write: async (write) => {
+          await store.log.write(write);
+          // Revoked between the first covered call of a step and the second.
+          const isCovered = write.entries?.some(({ body }) => body.includes('coveredBy')) === true;
+          if (isCovered && revoked.length === 0) revoked.push(runtime.revokeApproval('s', id, { by: ann, until: 'accepted' }));
+        },
       },
     };
     const runtime = start({ store: watched });

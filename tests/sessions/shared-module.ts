@@ -21,7 +21,7 @@ export const runtime = sharedRuntime('shared-module', () => createSessionRuntime
 /** Returns the number of claims on the place. */
 export async function countClaims(): Promise<number> {
   await runtime.ready;
-  return (await getPlace().open().readClaim()).epoch;
+  return (await getPlace().open().claims.read()).epoch;
 }
 
 /** Ends the runtime, and forgets the place. */

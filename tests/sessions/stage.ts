@@ -201,10 +201,10 @@ export function stageOn(place: Place): Stage {
 
 /** All that is stored, to be compared. */
 export async function dump(store: SessionStore): Promise<unknown> {
-  const { sessions } = await store.list({ limit: 1000 });
+  const { sessions } = await store.heads.list({ limit: 1000 });
   const all = sessions.map(async ({ id, damage }) => {
-    const stored = await store.load(id).catch((error: unknown) => String(error));
-    const entries = await store.entries(id).catch((error: unknown) => String(error));
+    const stored = await store.log.load(id).catch((error: unknown) => String(error));
+    const entries = await store.log.entries(id).catch((error: unknown) => String(error));
     return { id, damage, stored, entries };
   });
   return Promise.all(all);
@@ -212,7 +212,7 @@ export async function dump(store: SessionStore): Promise<unknown> {
 
 /** Actions in the log. */
 export async function readActions(store: SessionStore, sessionId: string): Promise<readonly Action[]> {
-  const entries: readonly LogEntry[] = await store.entries(sessionId);
+  const entries: readonly LogEntry[] = await store.log.entries(sessionId);
   // Holds: that is what the runtime writes.
   return entries.flatMap(({ body }) => (JSON.parse(body) as { readonly action?: Action }).action ?? []);
 }

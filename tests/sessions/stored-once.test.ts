@@ -29,7 +29,7 @@ function setUp() {
   };
   /** The number of times that a text stands in the bodies of the log. */
   const count = async (id: string, text: string): Promise<number> =>
-    (await place.open().entries(id)).map(({ body }) => body.split(text).length - 1).reduce((sum, times) => sum + times, 0);
+    (await place.open().log.entries(id)).map(({ body }) => body.split(text).length - 1).reduce((sum, times) => sum + times, 0);
   /** The texts that a new runtime reads. */
   const readAgain = async (id: string): Promise<readonly string[]> =>
     (await open([{ text: 'unused' }]).get(id)).state.messages.toArray().flatMap((message) => (message.isUser() ? [message.text] : []));

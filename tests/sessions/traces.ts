@@ -81,7 +81,7 @@ export async function leaveTraces(place: Place): Promise<Traces> {
   const store = place.open();
   await until(async () => {
     await heartbeatClock.advance(2000);
-    const notes = JSON.stringify(await store.listNotes({ prefix: 'delivery/behind/', limit: 100 }));
+    const notes = JSON.stringify(await store.notes.list({ prefix: 'delivery/behind/', limit: 100 }));
     return ids.filter((id) => notes.includes(id)).length === told;
   });
   const [letter] = await runtime.deadLetters('dead');

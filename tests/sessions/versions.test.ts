@@ -36,12 +36,12 @@ describe.each(pickSubjects(places))('versions over %s', (_, makePlace) => {
   test('fields of a session that this version does not know are kept', async () => {
     const { one, start, stage } = await parkedByOne();
     const store = stage.place.open();
-    const { header, head } = (await store.load('s'))!;
+    const { header, head } = (await store.log.load('s'))!;
     const details = JSON.stringify({ ...(JSON.parse(header.details) as object), mood: 'fine' });
-    await store.write({ sessionId: 's', epoch: await store.claim(), after: head, header: { ...header, details } });
+    await store.log.write({ sessionId: 's', epoch: await store.claims.claim(), after: head, header: { ...header, details } });
     const runtime = start({ agents: [one] });
     await runtime.approve('s', await getWait(runtime, 's'), { by: bob });
-    expect(JSON.parse((await store.load('s'))!.header.details)).toMatchObject({ mood: 'fine', stepCount: 2 });
+    expect(JSON.parse((await store.log.load('s'))!.header.details)).toMatchObject({ mood: 'fine', stepCount: 2 });
   });
 
   test('an agent without a version is told apart by its fingerprint', async () => {

@@ -45,20 +45,27 @@ export function createMortalStore(store: SessionStore, life: Life): SessionStore
     if (settled.status === 'rejected') throw settled.reason;
     return settled.value;
   };
-  return new Proxy(store, {
-    get: (target, name) => {
-      const method: unknown = Reflect.get(target, name);
-      if (typeof method !== 'function' || name === 'close') return method;
-      if (name === 'watch') {
-        const watch: SessionStore['watch'] = (listener) =>
-          target.watch((change) => {
-            if (!isOver(life)) listener(change);
-          });
-        return watch;
-      }
-      return (...args: readonly unknown[]) => call((): unknown => Reflect.apply(method, target, args));
+  /** Wraps every method of a port. */
+  const wrap = <Port extends object>(port: Port): Port => {
+    const methods = Object.entries(port).map(([name, method]: [string, (...args: readonly unknown[]) => unknown]) => [
+      name,
+      (...args: readonly unknown[]) => call(() => method(...args)),
+    ]);
+    // Holds: each method of a port returns a promise.
+    return Object.fromEntries(methods) as Port;
+  };
+  const { log, heads, claims, inbox, notes, feed, changes } = store;
+  return {
+    ...{ log: wrap(log), heads: wrap(heads), claims: wrap(claims), inbox: wrap(inbox) },
+    ...{ notes: wrap(notes), feed: wrap(feed) },
+    changes: {
+      watch: (listener) =>
+        changes.watch((change) => {
+          if (!isOver(life)) listener(change);
+        }),
     },
-  });
+    close: () => store.close(),
+  };
 }
 
 /** Gates and records that all processes share. */

@@ -4,7 +4,7 @@ import { ErrorPolicy } from '../../errors/index.ts';
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { AppendOnlyList, createCountingIds, createFakeClock, createRedactor, InvalidArgumentError } from '../../lib/index.ts';
 import type { ToolOutput } from '../../messages/index.ts';
-import { Message, toolCallPart, Usage } from '../../messages/index.ts';
+import { Message, Messages, toolCallPart, Usage } from '../../messages/index.ts';
 import { StepResult } from '../../step-by-step/index.ts';
 import type { ScriptedAnswer } from '../../testing/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
@@ -294,7 +294,7 @@ describe('cutting', () => {
     const result = (number: number) => new StepResult(step, ContinuationOutcome.empty(), { number, timing });
     const results = Array.from({ length: 5000 }, (_, index) => (index < 4990 ? (failing as never) : result(index + 1)));
     const messages = Array.from({ length: 5000 }, (_, index) => (index === 0 || index >= 4990 ? Message.user('Hi.') : (failing as never)));
-    const { data } = saying(...messages);
+    const { data } = saying().withMessages(Messages.from(AppendOnlyList.from(messages)));
     const state = new AgentState({ ...data, execution: { ...data.execution, id: 'e', results: AppendOnlyList.from(results) } });
     const payload = slim(state, { maxSteps: 2, maxMessages: 3 });
     expect(payload.steps.map(({ step_number }) => step_number)).toEqual([4999, 5000]);

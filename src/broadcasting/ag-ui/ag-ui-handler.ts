@@ -109,8 +109,7 @@ async function handleRun(services: AgUiServices, request: Request): Promise<Resp
   const respond = (items: AsyncGenerator<RunItem, void, undefined>): Response =>
     toSseResponse(items, write, { onError: (error) => services.report(error, 'a run of AG-UI'), leave });
   try {
-    // Holds: the body was read from JSON.
-    const session = await openThread(services, caller, { input, body: body as JsonObject });
+    const session = await openThread(services, caller, { input, body });
     const { threadId, runId } = input;
     if (session === undefined)
       return respond(toItems([toStart(input), { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' } }]));

@@ -1,5 +1,6 @@
 // What is answered, and who asked for it.
-import { readField } from '../../lib/index.ts';
+import type { Json, JsonObject } from '../../lib/index.ts';
+import { omitUndefined, readField } from '../../lib/index.ts';
 import type { Actor, Session, SessionRuntime, SessionWait, StoredEvent } from '../../sessions/index.ts';
 import { LateAnswerError } from '../../sessions/index.ts';
 import { NotWaitingError } from '../../step-by-step/index.ts';
@@ -44,17 +45,30 @@ export async function readWaitHistory(runtime: SessionRuntime, sessionId: string
   return { digests, ...(requestedBy !== undefined && { requestedBy }), ...(ending !== undefined && { ending }) };
 }
 
+/** Finds the path of the run that an event comes from, as waits have it; undefined if that is the run of the session itself. */
+function findPath(event: JsonObject, paths: ReadonlyMap<Json, string | undefined>, { state }: Session): string | undefined {
+  const { parentAgentId: outer = null, agentName, participant } = event;
+  if (outer === null) return undefined;
+  // Whoever has a turn is known by the name in the conversation.
+  const name = outer === state.agentId && participant !== undefined ? participant : agentName;
+  return [paths.get(outer) ?? [], typeof name === 'string' ? name : ''].flat().join('/');
+}
+
 /** Lists the calls that the open step has asked about, though it does not wait yet: other calls of the step still run. */
 async function listAskedCalls(runtime: SessionRuntime, session: Session): Promise<readonly SessionWait[]> {
   const found = new Map<string, SessionWait>();
+  const paths = new Map<Json, string | undefined>();
   for await (const item of runtime.openStep(session.id)) {
     if (item.type === 'void' && item.answer === undefined) found.clear();
+    if (item.type !== 'event') continue;
+    const { agentId, waitId, toolCallId, tool, args = null, digest } = item.event;
+    paths.set(agentId, findPath(item.event, paths, session));
     // Arguments that were cut cannot be shown to whoever decides.
-    if (item.type !== 'event' || item.event.type !== 'ToolApprovalRequested' || item.cut?.includes('args') === true) continue;
-    const { waitId, toolCallId, tool, args = null, digest } = item.event;
+    if (item.event.type !== 'ToolApprovalRequested' || item.cut?.includes('args') === true) continue;
     const id = waitId ?? toolCallId;
     if (typeof id !== 'string' || typeof tool !== 'string' || typeof digest !== 'string') continue;
-    found.set(id, { type: 'approval', id, toolName: tool, args, sessionId: session.id, digest });
+    const asker = omitUndefined({ agent: paths.get(agentId) });
+    found.set(id, { type: 'approval', id, toolName: tool, args, ...asker, sessionId: session.id, digest });
   }
   return [...found.values()];
 }

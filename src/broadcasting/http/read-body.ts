@@ -2,7 +2,9 @@
 // B1. No more than the limit is read, whatever the request says about its length.
 // B2. Depth and number of values are counted in the text, before anything is built of it: a value costs far more memory than its two bytes.
 // B3. Anything but a JSON object is refused with a sentence.
-import { describeValue, InvalidArgumentError, isRecord } from '../../lib/index.ts';
+// B4. A body has the form in which its values are stored, broken characters replaced: whoever decides about it sees what will be used.
+import type { Json, JsonObject } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord, parseJsonText, toCanonical } from '../../lib/index.ts';
 import { BodyTooLargeError } from './errors/body-too-large-error.ts';
 import { WrongContentTypeError } from './errors/wrong-content-type-error.ts';
 
@@ -83,7 +85,7 @@ export function assertParsable(text: string, maxBytes: number): void {
   }
 }
 
-function parseJson(bytes: Uint8Array, maxBytes: number): unknown {
+function parseJson(bytes: Uint8Array, maxBytes: number): Json {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -92,11 +94,11 @@ function parseJson(bytes: Uint8Array, maxBytes: number): unknown {
   }
   if (text.trim() === '') return {};
   assertParsable(text, maxBytes);
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new InvalidArgumentError(`The body is not JSON: ${describeValue(text)}.`);
-  }
+  const parsed = parseJsonText(text);
+  // Holds: what was parsed can be stored, however large it is.
+  const canonical = toCanonical(parsed, { maxDepth, maxBytes: Infinity });
+  if (parsed === undefined || !canonical.ok) throw new InvalidArgumentError(`The body is not JSON: ${describeValue(text)}.`);
+  return canonical.value;
 }
 
 /** Reads the fields of a form. */
@@ -105,7 +107,7 @@ export async function readForm(request: Request, maxBytes: number): Promise<Read
 }
 
 /** Reads the JSON object in a request. An empty body is an empty object. */
-export async function readBody(request: Request, maxBytes: number): Promise<Readonly<Record<string, unknown>>> {
+export async function readBody(request: Request, maxBytes: number): Promise<JsonObject> {
   if (request.body === null && request.headers.get('content-type') === null) return {};
   checkContentType(request);
   const value = parseJson(await readBytes(request, maxBytes), maxBytes);

@@ -55,10 +55,12 @@ async function runSessionRoute(route: SessionRoute, found: Found, caller: Caller
     return route.run(call);
   }
   await gate.assertVisible(caller, session);
-  const open = action === 'grant' ? session.waitingFor.find(({ type }) => type === 'grant') : undefined;
-  const wait = open && (await findWait(runtime, session, open.id));
   const { input, run } = await route.plan(call);
-  await gate.check(caller, { action, session, input, ...(wait !== undefined && { wait }) });
+  // A body may take its time: what is decided about is what the session waits for by then.
+  const current = await loadSession(found);
+  const open = action === 'grant' ? current.waitingFor.find(({ type }) => type === 'grant') : undefined;
+  const wait = open && (await findWait(runtime, current, open.id));
+  await gate.check(caller, { action, session: current, input, ...(wait !== undefined && { wait }) });
   return run();
 }
 

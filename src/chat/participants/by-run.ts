@@ -130,7 +130,6 @@ async function runTurn(turn: Turn, orchestrator: ToolUseOrchestrator, speaker: R
   const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;
   const path = `${name}/`;
   const own = { usage: Usage.none() };
-  const inside = scope.nesting.openInside(`turn/${scope.stepNumber}/${name}/${round}`, { own, ids, path, watchesCost, price });
   const createStart = (): ToolUseState => {
     const store = toView(state, name, ids());
     return orchestrator.states.empty({ ids, clock: scope.time.clock, parentAgentId: state.agentId }).evolve({ store });
@@ -138,6 +137,8 @@ async function runTurn(turn: Turn, orchestrator: ToolUseOrchestrator, speaker: R
   const stored = parked?.memo?.state;
   const innerAnswers = answers.map((answer) => ({ ...answer, id: answer.id.slice(path.length) }));
   const start = stored === undefined ? createStart() : withAnswers(orchestrator.restore(stored), innerAnswers);
+  const view = stored === undefined ? { participant: name, messages: start.messagesForInference } : undefined;
+  const inside = scope.nesting.openInside(`turn/${scope.stepNumber}/${name}/${round}`, { own, ids, path, watchesCost, price, view });
   const end = withoutGrants(await orchestrator.run(start, { context, inside }));
   const inner = toInnerRun(orchestrator.name, end);
   if (end.waitingFor.length > 0) {

@@ -15,7 +15,7 @@ export interface DeleteOptions {
 
 async function isDeleted(store: SessionStore, sessionId: string): Promise<boolean> {
   try {
-    await store.load(sessionId);
+    await store.log.load(sessionId);
     return false;
   } catch (error) {
     if (SteplineError.is(error) && error.code === 'session-deleted') return true;

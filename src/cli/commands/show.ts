@@ -87,7 +87,7 @@ function toJson(session: Session, mail: readonly Mail[], { messages = 10, output
 export async function show(context: CommandContext, sessionId: string, { messages = 10 }: ShowOptions = {}): Promise<ExitCode> {
   const { runtime, store, output } = context;
   const session = await runtime.get(sessionId);
-  const mail = await store.readMail({ sessionId });
+  const mail = await store.inbox.read({ sessionId });
   if (output.isJson) {
     output.print(toJsonText(toJson(session, mail, { messages, output })));
     return ExitCode.Ok;

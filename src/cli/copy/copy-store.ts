@@ -4,7 +4,7 @@
 // Q3. A repeated copy continues an interrupted one: the hold says that it belongs to the same source.
 import type { Clock, IdSource } from '../../lib/index.ts';
 import type { Actor, SessionStore } from '../../sessions/index.ts';
-import { listAll } from '../../sessions/index.ts';
+import { dropHold, listAll, putHold, readHolds } from '../../sessions/index.ts';
 import { unavailableError } from '../failures.ts';
 import type { CopyClaim } from '../worker/claim-for-copy.ts';
 import { assertUnused, claimForCopy } from '../worker/claim-for-copy.ts';
@@ -39,13 +39,13 @@ const holdId = 'stepline-copy';
 
 /** True if the target was left by an interrupted copy of the same source. */
 async function isInterruptedCopy(target: SessionStore, reason: string): Promise<boolean> {
-  const found = (await target.readHolds()).find(({ id }) => id === holdId);
-  return found?.body.includes(JSON.stringify(reason)) === true;
+  const found = (await readHolds(target.notes)).find(({ id }) => id === holdId);
+  return found?.reason === reason;
 }
 
 async function checkTarget(target: SessionStore, { clock, force }: CopyOptions, reason: string): Promise<void> {
   await assertUnused(target, clock, 'target');
-  const { sessions } = await target.list({ limit: 1 });
+  const { sessions } = await target.heads.list({ limit: 1 });
   if (sessions.length === 0 || force || (await isInterruptedCopy(target, reason))) return;
   throw unavailableError('The target has sessions already. Nothing was copied. Give a new store, or pass --force to add to this one.');
 }
@@ -99,11 +99,11 @@ export async function copyStore(source: SessionStore, target: SessionStore, opti
     const claim = await claimForCopy(target, { clock, ids });
     claims.push(claim);
     const at = clock.now();
-    await target.putHold({ id: holdId, at, body: JSON.stringify({ reason, by }) });
+    await putHold(target.notes, { id: holdId, at, reason, by });
     const report = await copyAll({ source, target, epoch: claim.epoch }, options, () => {
       for (const each of claims) each.check();
     });
-    if (report.failed.length === 0) await target.dropHold(holdId);
+    if (report.failed.length === 0) await dropHold(target.notes, holdId);
     return report;
   } finally {
     for (const claim of claims) await claim.release().catch(() => undefined);

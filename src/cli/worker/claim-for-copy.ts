@@ -26,14 +26,14 @@ export async function claimForCopy(
   store: SessionStore,
   { clock, ids }: { readonly clock: Clock; readonly ids: IdSource },
 ): Promise<CopyClaim> {
-  const { epoch: before } = await store.readClaim();
+  const { epoch: before } = await store.claims.read();
   const holder = { ...readProcessIdentity(), id: ids(), name: 'stepline copy', claimedAt: clock.now() };
-  const epoch = await store.claim({ holder, after: before });
+  const epoch = await store.claims.claim({ holder, after: before });
   let problem: { readonly error: unknown } | undefined;
   let cancel = (): void => undefined;
   const beat = async (): Promise<void> => {
     try {
-      await store.beat(epoch);
+      await store.claims.beat(epoch);
       cancel = clock.schedule(heartbeatMs, () => void beat(), true);
     } catch (error) {
       problem = { error };
@@ -47,7 +47,7 @@ export async function claimForCopy(
     },
     release: async () => {
       cancel();
-      await store.release(epoch);
+      await store.claims.release(epoch);
     },
   };
 }

@@ -13,14 +13,14 @@ const silenceMs = 1700;
 const lookMs = 50;
 
 /** Finds the worker of a store. Takes as long as the next heartbeat, or three that are missed. */
-export async function findWorker(store: Pick<SessionStore, 'readClaim'>, clock: Clock): Promise<FoundWorker> {
-  const { epoch, holder, beats } = await store.readClaim();
+export async function findWorker(store: Pick<SessionStore, 'claims'>, clock: Clock): Promise<FoundWorker> {
+  const { epoch, holder, beats } = await store.claims.read();
   if (holder === undefined) return { type: 'none' };
   if (isProcessGone(holder)) return { type: 'gone', holder, beats };
   const startedAt = clock.monotonic();
   while (clock.monotonic() - startedAt < silenceMs) {
     await sleep(clock, lookMs);
-    const next = await store.readClaim();
+    const next = await store.claims.read();
     if (next.epoch !== epoch) return findWorker(store, clock);
     if (next.beats !== beats) return { type: 'alive', holder, beats: next.beats };
   }

@@ -41,7 +41,7 @@ export async function postAction(context: CommandContext, { sessionId, run, isAp
   const requestId = ids();
   // One that is queued behind the open step may still be refused.
   const isInEffect = async (): Promise<boolean> => {
-    const entry = await store.findRequest(sessionId, requestId);
+    const entry = await store.log.findRequest(sessionId, requestId);
     return entry !== undefined && (await findExecution(store, sessionId, entry)) !== undefined;
   };
   const isDone = isApplied ?? isInEffect;

@@ -119,7 +119,7 @@ async function checkApproved(
   // Another version may have no such tool, or one that takes other arguments. The fingerprint says nothing of the runs inside.
   const isChanged = askedBy !== undefined && (askedBy.fingerprint !== found.fingerprint || inside !== undefined);
   if (args === undefined && !isChanged) return;
-  const problem = await agent.checkArgs(toolName, args ?? asked, inside);
+  const problem = await agent.checkArgs(toolName, args === undefined ? asked : args, inside);
   if (problem === undefined) return;
   // Arguments that nobody could get right are not the editor's mistake.
   if (isChanged && (args === undefined || (await agent.checkArgs(toolName, asked, inside)) !== undefined)) {

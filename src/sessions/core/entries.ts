@@ -6,6 +6,7 @@ import { DamagedDataError, InvalidArgumentError, omitUndefined, readObject, Step
 import type { RunState, StateLines, StateType } from '../../step-by-step/index.ts';
 import { hasLines, splitLines } from '../../step-by-step/index.ts';
 import type { Action, RecordedAction } from './action.ts';
+import type { StepRequests } from './sent-requests.ts';
 import type { SessionApproval } from './session-approvals.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
@@ -31,6 +32,8 @@ export interface EntryBody {
   }[];
   /** All approvals for the rest of the session, if the entry changes them, or is a snapshot. */
   readonly approvals?: readonly SessionApproval[];
+  /** Requests to models in the step that the entry records or parks. */
+  readonly requests?: StepRequests;
   /** The change that the entry makes to the state. */
   readonly change?: JsonObject;
   /** The whole state, in an entry that is a snapshot: as text, or in lines. */
@@ -89,7 +92,7 @@ function readState(state: string | StateLines, states: StateType): RunState {
 export async function readEntriesFrom(reader: SessionReader, sessionId: string, first: number): Promise<readonly LogEntry[]> {
   const all: LogEntry[] = [];
   for (;;) {
-    const page = await reader.entries(sessionId, { from: first + all.length });
+    const page = await reader.log.entries(sessionId, { from: first + all.length });
     if (page.length === 0) return all;
     all.push(...page);
   }
@@ -126,12 +129,8 @@ export function findSentMessages(n: number, { action, isQueued, applied = [] }: 
 const getMessages = (sent: readonly SentMessage[]): readonly JsonObject[] => sent.map(({ message }) => message);
 
 /** Reads the message of the action of an entry; undefined if there is none. */
-export async function readSentMessage(
-  reader: Pick<SessionReader, 'entries'>,
-  sessionId: string,
-  n: number,
-): Promise<JsonObject | undefined> {
-  const [entry] = await reader.entries(sessionId, { from: n, to: n });
+export async function readSentMessage(reader: Pick<SessionReader, 'log'>, sessionId: string, n: number): Promise<JsonObject | undefined> {
+  const [entry] = await reader.log.entries(sessionId, { from: n, to: n });
   return entry && getOwnMessage(entry);
 }
 

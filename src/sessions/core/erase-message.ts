@@ -31,6 +31,15 @@ export function assertErasable(sessionId: string, { pendingStep }: RunState, mes
 
 /** Returns the entries of a log that hold a message, without its content. Throws if there is no such message. */
 export function eraseMessage(sessionId: string, entries: readonly LogEntry[], messageId: string): SessionRewrite['entries'] {
+  const rewritten = findErased(sessionId, entries, messageId);
+  if (rewritten !== undefined) return rewritten;
+  throw new InvalidArgumentError(
+    `Session "${sessionId}" has no message "${messageId}". Nothing was erased. Find the ids in session.state.messages.`,
+  );
+}
+
+/** Returns the entries of a log that hold a message, without its content; undefined if there is no such message. */
+export function findErased(sessionId: string, entries: readonly LogEntry[], messageId: string): SessionRewrite['entries'] | undefined {
   return readStored(sessionId, () => {
     const stored = entries.map(({ n, body, events }) => ({
       n,
@@ -41,10 +50,7 @@ export function eraseMessage(sessionId: string, entries: readonly LogEntry[], me
     for (const { body, events } of stored) found.look([body, events]);
     // Twice: the calls of a step are known once all messages are.
     for (const { body, events } of stored) found.look([body, events]);
-    if (!found.isKnown)
-      throw new InvalidArgumentError(
-        `Session "${sessionId}" has no message "${messageId}". Nothing was erased. Find the ids in session.state.messages.`,
-      );
+    if (!found.isKnown) return undefined;
     return entries.flatMap((entry, index) => {
       const body = writeText(found.erase(stored[index]?.body ?? null));
       const events = entry.events === undefined ? undefined : writeText(found.erase(stored[index]?.events ?? null));
@@ -73,7 +79,7 @@ function writeText(data: Json): string {
 }
 
 /** Fields that hold words, outside of messages. */
-const wordKeys = new Set(['text', 'reasoning', 'content', 'prompt', 'result', 'error', 'errorMessages', 'value', 'message']);
+const wordKeys = new Set(['text', 'reasoning', 'content', 'prompt', 'result', 'error', 'errorMessages', 'value', 'message', 'reason']);
 
 /** A message, and what a log has of it. */
 class FoundMessage {
@@ -104,8 +110,10 @@ class FoundMessage {
   #lookInside(node: JsonObject, beside: readonly string[]): void {
     const inside = listWritten(node) ?? beside;
     for (const value of Object.values(node)) this.look(value, inside);
-    const { fields, messages, toolCallId, message } = node;
-    if (typeof message === 'string' && this.#results.has(toText(toolCallId))) this.#texts.add(message);
+    const { fields, messages, toolCallId, message, refusedParts } = node;
+    // A failure that names one of its attachments says what the file is called.
+    const isRefused = getItems(refusedParts).some((part) => isObject(part) && part['messageId'] === this.#id);
+    if (typeof message === 'string' && (isRefused || this.#results.has(toText(toolCallId)))) this.#texts.add(message);
     if (!isObject(fields) || this.#messages.get(this.#id)?.['role'] !== 'assistant') return;
     if (!getItems(messages).some((ref) => toMessageId(ref, inside) === this.#id)) return;
     for (const call of getItems(fields['toolCalls'])) if (isObject(call)) this.#calls.add(toText(call['id']));

@@ -19,7 +19,7 @@ const gone = ['session-deleted', 'unknown-session'];
 async function readEntriesUntil(reader: SessionReader, sessionId: string, head: number): Promise<readonly LogEntry[]> {
   const all: LogEntry[] = [];
   for (;;) {
-    const page = await reader.entries(sessionId, { from: all.length + 1, to: head });
+    const page = await reader.log.entries(sessionId, { from: all.length + 1, to: head });
     all.push(...page);
     if (page.length === 0 || all.length >= head) return all;
   }
@@ -49,7 +49,7 @@ export async function exportSession(
   findStates: FindStates,
 ): Promise<ExportedSession | undefined> {
   try {
-    const stored = await reader.load(id);
+    const stored = await reader.log.load(id);
     if (stored === undefined) return undefined;
     const exported = await toExported(stored, await readEntriesUntil(reader, id, stored.head), findStates);
     // What others have found damaged is not vouched for, although it can be read.

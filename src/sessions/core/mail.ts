@@ -51,6 +51,13 @@ export function isErasure({ body }: Pick<Mail, 'body'>): boolean {
   }
 }
 
+/** Lists the mails that send a message, and were refused: they keep its content for whoever asks again. */
+export const findRefusedSends = (mails: readonly Mail[], messageId: string): readonly Mail[] =>
+  mails.filter(({ body, reply }) => {
+    const request = reply === undefined ? undefined : readMailBody(body).request;
+    return request?.type === 'send' && request.message['id'] === messageId;
+  });
+
 /** True if two mails ask for the same. The author counts only if a session is created. */
 export function isSameMail(one: string, other: string): boolean {
   const [a, b] = [readMailBody(one), readMailBody(other)];

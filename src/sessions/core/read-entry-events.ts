@@ -30,7 +30,7 @@ async function withDigests(sessionId: string, events: readonly StoredEvent[]): P
 
 /** Options for reading the events of an entry. */
 export interface EntryEventsOptions {
-  readonly reader: Pick<SessionReader, 'entries'>;
+  readonly reader: Pick<SessionReader, 'log'>;
   readonly getState: () => Promise<RunState | undefined>;
   /** Only those that this returns true for. @default all */
   readonly isWanted?: (event: StoredEvent) => boolean;

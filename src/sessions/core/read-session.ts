@@ -43,7 +43,7 @@ interface SessionRest {
 
 /** Finds out whether a session is at rest; undefined if there is none. Cheap: the log is not read. */
 export async function findRest(reader: SessionReader, sessionId: string): Promise<SessionRest | undefined> {
-  const open = await reader.effects(sessionId, { prefix: 'none' });
+  const open = await reader.heads.read(sessionId);
   if (open === undefined) return undefined;
   const { executions, waitingFor } = readStored(sessionId, () => readHeader(open.header));
   return { isAtRest: !open.header.isOpen, isCrashLoop: waitingFor.some(({ reason }) => reason === 'crash-loop'), executions };

@@ -3,7 +3,6 @@ import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import type { ForkPoint } from './action.ts';
 import type { QueuedAction, ReplayedLog } from './entries.ts';
 import { findSentMessages, readBody, readStored, replay, updateQueue } from './entries.ts';
-import { toFacts } from './session.ts';
 import { UnknownStepError } from './unknown-step-error.ts';
 
 /** A log as it was when a step had just been recorded, or before the first message of an execution. */
@@ -30,7 +29,7 @@ export async function readUntilStep(reader: SessionReader, states: StateType, at
   const entries: LogEntry[] = [];
   const toLog = (): LogUntilStep => readStored(sessionId, () => ({ entries, ...replay(entries, states) }));
   for (;;) {
-    const page = await reader.entries(sessionId, { from: entries.length + 1 });
+    const page = await reader.log.entries(sessionId, { from: entries.length + 1 });
     for (const entry of page) {
       if (readStored(sessionId, () => isStart(entry))) return toLog();
       entries.push(entry);
@@ -38,10 +37,5 @@ export async function readUntilStep(reader: SessionReader, states: StateType, at
     }
     if (page.length === 0) break;
   }
-  // Forks of earlier releases did not copy the log of their source.
-  const stored = await reader.load(sessionId);
-  const source = stored && readStored(sessionId, () => toFacts(stored.header).forkedFrom);
-  const isBefore = source !== undefined && (execution < source.execution || (execution === source.execution && step <= source.step));
-  if (isBefore) return readUntilStep(reader, states, { ...at, sessionId: source.sessionId });
   throw new UnknownStepError(sessionId, at);
 }

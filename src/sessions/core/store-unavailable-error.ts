@@ -1,7 +1,7 @@
 import { assertNever, SteplineError } from '../../lib/index.ts';
 
 /** Reason why a store cannot be used. */
-export type StoreProblem = 'closed' | 'full' | 'read-only' | 'busy' | 'not-a-store' | 'newer-schema' | 'failed';
+export type StoreProblem = 'closed' | 'full' | 'read-only' | 'busy' | 'not-a-store' | 'newer-schema' | 'older-schema' | 'failed';
 
 function getAdvice(problem: StoreProblem): string {
   switch (problem) {
@@ -17,6 +17,8 @@ function getAdvice(problem: StoreProblem): string {
       return 'Nothing was changed. Use another path.';
     case 'newer-schema':
       return 'Nothing was changed. Update Stepline.';
+    case 'older-schema':
+      return 'Nothing was changed. Use a new database, or the release that wrote this one.';
     case 'failed':
       return 'Nothing was written. Resume the session once the store works again.';
     default:
@@ -36,6 +38,12 @@ export class StoreUnavailableError extends SteplineError {
     super(`The session store cannot be used: ${words}. ${advice}`, cause);
     this.problem = problem;
   }
+}
+
+/** Creates the error for data of another release. */
+export function createSchemaError(name: string, found: number, own: number): StoreUnavailableError {
+  const [problem, release] = found > own ? (['newer-schema', 'a newer'] as const) : (['older-schema', 'an earlier'] as const);
+  return new StoreUnavailableError(problem, `${name} has schema ${found}, written by ${release} release; this one uses schema ${own}`);
 }
 
 /** True if the host has closed the store. */

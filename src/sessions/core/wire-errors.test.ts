@@ -64,8 +64,7 @@ const readFields = (error: Error): object => ({ ...error, message: error.message
 /** Codes of the classes that sessions can throw, read from their files. */
 async function readCodes(): Promise<readonly string[]> {
   const root = join(import.meta.dirname, '../..');
-  // Restate's own are read by their code: the core does not know the adapter.
-  const files = globSync('{sessions/**,step-by-step,serialization,lib}/*-error.ts', { cwd: root, exclude: ['sessions/restate/**'] });
+  const files = globSync('{sessions/**,step-by-step,serialization,lib}/*-error.ts', { cwd: root });
   const modules = await Promise.all(files.map((file) => import(join(root, file)) as Promise<Record<string, unknown>>));
   const made = new Map(samples.map((sample) => [sample.constructor, sample.code]));
   return (

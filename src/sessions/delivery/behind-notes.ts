@@ -2,7 +2,7 @@
 // Owns:     the notes, and what they held when they were last written.
 // Does not: decide who is behind.
 import { SteplineError } from '../../lib/index.ts';
-import type { StoreNotes } from '../store/session-store.ts';
+import type { Notes } from '../store/session-store.ts';
 import type { BehindSession } from './delivery-state.ts';
 import { readBehind } from './delivery-state.ts';
 
@@ -16,12 +16,12 @@ interface WrittenNote {
 export const isDeleted = (error: unknown): boolean => SteplineError.is(error) && error.code === 'session-deleted';
 
 export class BehindNotes {
-  readonly #store: StoreNotes;
+  readonly #notes: Notes;
   readonly #prefix: string;
   readonly #written = new Map<string, WrittenNote>();
 
-  constructor(store: StoreNotes, prefix: string) {
-    this.#store = store;
+  constructor(notes: Notes, prefix: string) {
+    this.#notes = notes;
     this.#prefix = prefix;
   }
 
@@ -30,7 +30,7 @@ export class BehindNotes {
     this.#written.clear();
     let after = this.#prefix;
     for (;;) {
-      const notes = await this.#store.listNotes({ prefix: this.#prefix, after, limit: pageSize });
+      const notes = await this.#notes.list({ prefix: this.#prefix, after, limit: pageSize });
       for (const { version, body } of notes) {
         const session = readBehind(JSON.parse(body), 'behind');
         this.#written.set(session.sessionId, { version, session });
@@ -63,8 +63,8 @@ export class BehindNotes {
     for (const [sessionId, { version }] of this.#written) {
       if (kept.has(sessionId)) continue;
       const name = this.#toName(sessionId);
-      for (let known: number | undefined = version; known !== undefined; known = (await this.#store.readNote(name))?.version)
-        if (await this.#store.writeNote({ name, version: known })) break;
+      for (let known: number | undefined = version; known !== undefined; known = (await this.#notes.read(name))?.version)
+        if (await this.#notes.write({ name, version: known })) break;
       this.#written.delete(sessionId);
     }
   }
@@ -75,7 +75,7 @@ export class BehindNotes {
     const body = JSON.stringify(session);
     let version = this.#written.get(sessionId)?.version ?? 0;
     // Another version is one whose answer was lost, or one that another process wrote before it lost the name.
-    while (!(await this.#store.writeNote({ name, version, body, sessionId }))) version = (await this.#store.readNote(name))?.version ?? 0;
+    while (!(await this.#notes.write({ name, version, body, sessionId }))) version = (await this.#notes.read(name))?.version ?? 0;
     this.#written.set(sessionId, { version: version + 1, session });
   }
 

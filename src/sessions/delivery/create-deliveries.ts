@@ -70,10 +70,10 @@ export function createDeliveries(services: Omit<DeliveryServices, 'id'>, createI
       workers.set(name, worker);
       return { name, stop: () => stop(worker) };
     },
-    deadLetters: async (name, query = {}) => listLetters(services.store, parseName(name, 'deadLetters'), query),
+    deadLetters: async (name, query = {}) => listLetters(services.notes, parseName(name, 'deadLetters'), query),
     retryDeadLetter: async (given, id) => {
       const name = parseName(given, 'retryDeadLetter');
-      await askForRetry(services.store, name, id);
+      await askForRetry(services.notes, name, id);
       workers.get(name)?.pokeLetters();
     },
     stopAll: async () => {

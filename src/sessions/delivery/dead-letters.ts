@@ -3,7 +3,7 @@
 // Does not: keep the content of events: it is read again from the session, so that deleting and erasing hold for it too.
 // K1. A letter goes with its session, and so does the wish to send it again: both are notes about it.
 import { InvalidArgumentError, readObject } from '../../lib/index.ts';
-import type { StoreNotes } from '../store/session-store.ts';
+import type { Notes } from '../store/session-store.ts';
 import { isDeleted } from './behind-notes.ts';
 import type { DeadLetter, DeadLetterQuery } from './delivery.ts';
 
@@ -30,20 +30,20 @@ function readLetter(text: string): DeadLetter {
   };
 }
 
-async function removeNote(store: StoreNotes, name: string): Promise<void> {
-  const note = await store.readNote(name);
-  if (note !== undefined) await store.writeNote({ name, version: note.version });
+async function removeNote(notes: Notes, name: string): Promise<void> {
+  const note = await notes.read(name);
+  if (note !== undefined) await notes.write({ name, version: note.version });
 }
 
 /** Keeps a dead letter; replaces the one with the same id. Returns false if its session was deleted: then nothing is kept. */
-export async function putLetter(store: StoreNotes, letter: DeadLetter): Promise<boolean> {
+export async function putLetter(notes: Notes, letter: DeadLetter): Promise<boolean> {
   const { sessionId } = letter;
   const name = toLetterNote(letter.name, letter.id);
   const body = JSON.stringify(letter);
   try {
     for (;;) {
-      const version = (await store.readNote(name))?.version ?? 0;
-      if (await store.writeNote({ name, version, body, sessionId })) return true;
+      const version = (await notes.read(name))?.version ?? 0;
+      if (await notes.write({ name, version, body, sessionId })) return true;
     }
   } catch (error) {
     if (!isDeleted(error)) throw error;
@@ -51,55 +51,34 @@ export async function putLetter(store: StoreNotes, letter: DeadLetter): Promise<
   }
 }
 
-export async function listLetters(
-  store: StoreNotes,
-  name: string,
-  { after, limit = 100 }: DeadLetterQuery,
-): Promise<readonly DeadLetter[]> {
+export async function listLetters(notes: Notes, name: string, { after, limit = 100 }: DeadLetterQuery): Promise<readonly DeadLetter[]> {
   const place = after === undefined ? {} : { after: toLetterNote(name, after) };
-  return (await store.listNotes({ prefix: toLetterNote(name, ''), limit, ...place })).map(({ body }) => readLetter(body));
-}
-
-/** Ties letters that an earlier build has kept to their sessions, so that they go with them. Those of deleted sessions are removed. */
-export async function tieLetters(store: StoreNotes, name: string): Promise<void> {
-  const prefix = toLetterNote(name, '');
-  let after = prefix;
-  for (;;) {
-    const notes = await store.listNotes({ prefix, after, limit: 100 });
-    for (const note of notes) {
-      if (note.sessionId !== undefined) continue;
-      const isKept = await putLetter(store, readLetter(note.body));
-      if (!isKept) await removeNote(store, note.name);
-    }
-    const last = notes.at(-1);
-    if (last === undefined) return;
-    after = last.name;
-  }
+  return (await notes.list({ prefix: toLetterNote(name, ''), limit, ...place })).map(({ body }) => readLetter(body));
 }
 
 /** Asks the process that delivers under the name to send a letter again. */
-export async function askForRetry(store: StoreNotes, name: string, id: string): Promise<void> {
-  const letter = await store.readNote(toLetterNote(name, id));
+export async function askForRetry(notes: Notes, name: string, id: string): Promise<void> {
+  const letter = await notes.read(toLetterNote(name, id));
   if (letter === undefined)
     throw new InvalidArgumentError(`There is no dead letter "${id}" of the delivery "${name}". Find the ids with deadLetters("${name}").`);
   const { sessionId } = readLetter(letter.body);
-  await store.writeNote({ name: toRetryNote(name, id), version: 0, body: '{}', sessionId });
+  await notes.write({ name: toRetryNote(name, id), version: 0, body: '{}', sessionId });
 }
 
 /** Lists the letters that are to be sent again. */
-export async function listRetries(store: StoreNotes, name: string): Promise<readonly DeadLetter[]> {
+export async function listRetries(notes: Notes, name: string): Promise<readonly DeadLetter[]> {
   const prefix = toRetryNote(name, '');
   const letters: DeadLetter[] = [];
-  for (const note of await store.listNotes({ prefix, limit: 20 })) {
-    const letter = await store.readNote(toLetterNote(name, note.name.slice(prefix.length)));
-    if (letter === undefined) await removeNote(store, note.name);
+  for (const note of await notes.list({ prefix, limit: 20 })) {
+    const letter = await notes.read(toLetterNote(name, note.name.slice(prefix.length)));
+    if (letter === undefined) await removeNote(notes, note.name);
     else letters.push(readLetter(letter.body));
   }
   return letters;
 }
 
 /** Removes the wish to send a letter again, and the letter itself once it is delivered. */
-export async function settleRetry(store: StoreNotes, { name, id }: DeadLetter, isDelivered: boolean): Promise<void> {
-  if (isDelivered) await removeNote(store, toLetterNote(name, id));
-  await removeNote(store, toRetryNote(name, id));
+export async function settleRetry(notes: Notes, { name, id }: DeadLetter, isDelivered: boolean): Promise<void> {
+  if (isDelivered) await removeNote(notes, toLetterNote(name, id));
+  await removeNote(notes, toRetryNote(name, id));
 }

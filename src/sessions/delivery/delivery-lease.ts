@@ -9,18 +9,18 @@
 // H4. Sessions that are behind are noted before the cursor that has passed them, and forgotten after it: nothing is lost in between.
 import type { Clock } from '../../lib/index.ts';
 import { isProcessGone, readProcessIdentity, sleep } from '../../lib/index.ts';
-import type { StoreNotes } from '../store/session-store.ts';
+import type { Notes } from '../store/session-store.ts';
 import { BehindNotes } from './behind-notes.ts';
 import { toBehindNote, toStateNote } from './dead-letters.ts';
 import type { DeliveryState } from './delivery-state.ts';
-import { emptyState, findBehind, readState, withoutSessions, writeState } from './delivery-state.ts';
+import { emptyState, readState, withoutSessions, writeState } from './delivery-state.ts';
 
 export const beatMs = 2000;
 const takeOverMs = 4 * beatMs;
 const sureMs = 3 * beatMs;
 
 interface LeaseServices {
-  readonly store: StoreNotes;
+  readonly notes: Notes;
   readonly clock: Clock;
   /** Different for each delivery in each process. */
   readonly id: string;
@@ -40,16 +40,16 @@ export class DeliveryLease {
   constructor(services: LeaseServices, name: string) {
     this.#services = services;
     this.#name = toStateNote(name);
-    this.#behind = new BehindNotes(services.store, toBehindNote(name, ''));
+    this.#behind = new BehindNotes(services.notes, toBehindNote(name, ''));
   }
 
   /** Waits until this process holds the name. Returns the state that the one before left. */
   async take(signal: AbortSignal): Promise<DeliveryState> {
-    const { store, clock, id } = this.#services;
+    const { notes, clock, id } = this.#services;
     let [seen, since] = [-1, clock.monotonic()];
     for (;;) {
       signal.throwIfAborted();
-      const note = await store.readNote(this.#name);
+      const note = await notes.read(this.#name);
       const { version = 0, body } = note ?? {};
       const state = body === undefined ? emptyState : readState(body);
       if (version !== seen) [seen, since] = [version, clock.monotonic()];
@@ -57,21 +57,14 @@ export class DeliveryLease {
       const isFree = holder === undefined || holder.id === id || isProcessGone(holder) || clock.monotonic() - since >= takeOverMs;
       const taken: DeliveryState = { ...state, holder: { ...readProcessIdentity(), id } };
       const startedAt = clock.monotonic();
-      if (isFree && (await store.writeNote({ name: this.#name, version, body: writeState(taken) }))) {
+      if (isFree && (await notes.write({ name: this.#name, version, body: writeState(taken) }))) {
         this.#version = version + 1;
         this.#saving = Promise.resolve(true);
         this.savedAt = startedAt;
-        return await this.#withBehind(taken);
+        return { ...taken, behind: await this.#behind.load() };
       }
       if (!isFree) await sleep(clock, beatMs / 2, signal);
     }
-  }
-
-  /** Adds the sessions that are noted as behind. */
-  async #withBehind(taken: DeliveryState): Promise<DeliveryState> {
-    const noted = await this.#behind.load();
-    const earlier = taken.behind.filter(({ sessionId }) => findBehind({ behind: noted }, sessionId) === undefined);
-    return withoutSessions({ ...taken, behind: [...noted, ...earlier] }, await this.#behind.put(earlier));
   }
 
   /** Returns false if another process may have taken the name, as nothing was stored for too long. */
@@ -94,17 +87,17 @@ export class DeliveryLease {
   }
 
   async #write(state: DeliveryState): Promise<boolean> {
-    const { store, clock, id } = this.#services;
+    const { notes, clock, id } = this.#services;
     const body = writeState(state);
     for (;;) {
       const startedAt = clock.monotonic();
-      if (await store.writeNote({ name: this.#name, version: this.#version, body })) {
+      if (await notes.write({ name: this.#name, version: this.#version, body })) {
         this.#version += 1;
         this.savedAt = startedAt;
         return true;
       }
       // An answer that was lost: the note may be the own one.
-      const note = await store.readNote(this.#name);
+      const note = await notes.read(this.#name);
       if (note === undefined || readState(note.body).holder?.id !== id) return false;
       this.#version = note.version;
     }

@@ -59,17 +59,15 @@ export function readBehind(item: unknown, path: string): BehindSession {
   };
 }
 
-/** Reads what is stored under a name. */
+/** Reads what is stored under a name. The sessions that are behind have notes of their own. */
 export function readState(text: string): DeliveryState {
   const data = readObject(JSON.parse(text), 'delivery');
   const [cursor, holder] = [data.optionalString('cursor'), data.optionalObject('holder')];
-  // Earlier builds kept them here.
-  const behind = data.array('behind', readBehind);
-  return { behind, ...(cursor !== undefined && { cursor }), ...(holder !== undefined && { holder: readHolder(holder) }) };
+  return { behind: [], ...(cursor !== undefined && { cursor }), ...(holder !== undefined && { holder: readHolder(holder) }) };
 }
 
-/** Writes everything but the sessions that are behind. Earlier builds want the list of them, even if it is empty. */
-export const writeState = (state: DeliveryState): string => JSON.stringify({ ...state, behind: [] });
+/** Writes everything but the sessions that are behind. */
+export const writeState = ({ behind: _, ...state }: DeliveryState): string => JSON.stringify(state);
 
 export const findBehind = ({ behind }: Pick<DeliveryState, 'behind'>, sessionId: string): BehindSession | undefined =>
   behind.find((each) => each.sessionId === sessionId);

@@ -10,8 +10,8 @@
 import type { Clock } from '../../lib/index.ts';
 import { SteplineError } from '../../lib/index.ts';
 import type { EventFilter, FedCommit, FeedReader } from '../feed/feed-reader.ts';
-import type { FeedQuery, StoreNotes } from '../store/session-store.ts';
-import { listRetries, putLetter, settleRetry, tieLetters } from './dead-letters.ts';
+import type { FeedQuery, Notes } from '../store/session-store.ts';
+import { listRetries, putLetter, settleRetry } from './dead-letters.ts';
 import type { DeadLetter, DeliverOptions, SendEvents } from './delivery.ts';
 import { beatMs, DeliveryLease } from './delivery-lease.ts';
 import type { BehindSession, DeliveryState } from './delivery-state.ts';
@@ -22,7 +22,7 @@ import { createDeliveryId, getAfterSeq, sendCommit } from './send-commit.ts';
 
 /** Services that a delivery needs. */
 export interface DeliveryServices {
-  readonly store: StoreNotes;
+  readonly notes: Notes;
   readonly reader: FeedReader;
   /** Clock of attempts and pauses. */
   readonly clock: Clock;
@@ -74,9 +74,9 @@ export class DeliveryWorker {
     this.#services = services;
     this.#options = options;
     this.#filter = { redact: options.redact, ...(options.types !== undefined && { types: options.types }) };
-    const { store, heartbeatClock: clock, id } = services;
+    const { notes, heartbeatClock: clock, id } = services;
     const onDeleted = (sessionIds: ReadonlySet<string>): void => void (this.#state = withoutSessions(this.#state, sessionIds));
-    this.#lease = new DeliveryLease({ store, clock, id, onDeleted }, name);
+    this.#lease = new DeliveryLease({ notes, clock, id, onDeleted }, name);
     this.#places = new Places(options.concurrency);
     this.#running = this.#run();
   }
@@ -126,7 +126,6 @@ export class DeliveryWorker {
     const unfollow = this.#services.follow(() => this.poke());
     const stopBeating = this.#startBeating();
     try {
-      await tieLetters(this.#services.store, this.name);
       await this.#begin();
       while (!this.#hasEnded()) {
         this.#hasNews = false;
@@ -214,7 +213,7 @@ export class DeliveryWorker {
       const at = this.#services.clock.now();
       const ids = { id: await createDeliveryId(this.name, commit), name: this.name, sessionId: session.sessionId };
       const letter = { ...ids, ...found, afterSeq: getAfterSeq(commit), lastSeq, attempts, error, at };
-      if (await putLetter(this.#services.store, letter))
+      if (await putLetter(this.#services.notes, letter))
         this.#services.report(new Error(`${error} (${attempts} attempts)`), `the delivery "${this.name}": dead letter ${ids.id}`);
       this.#noteDelivered(session, commit);
       return;
@@ -283,13 +282,13 @@ export class DeliveryWorker {
     const now = this.#services.heartbeatClock.monotonic();
     if (now - this.#lettersAt < beatMs) return;
     this.#lettersAt = now;
-    for (const letter of await listRetries(this.#services.store, this.name)) {
+    for (const letter of await listRetries(this.#services.notes, this.name)) {
       if (this.#hasEnded()) return;
       const error = await this.#sendLetter(letter);
       if (this.#hasEnded() && error !== undefined) return;
-      const { store, clock } = this.#services;
-      if (error !== undefined) await putLetter(store, { ...letter, attempts: letter.attempts + 1, error, at: clock.now() });
-      await settleRetry(store, letter, error === undefined);
+      const { notes, clock } = this.#services;
+      if (error !== undefined) await putLetter(notes, { ...letter, attempts: letter.attempts + 1, error, at: clock.now() });
+      await settleRetry(notes, letter, error === undefined);
     }
   }
 

@@ -42,7 +42,7 @@ const isPassing = (error: unknown): boolean => SteplineError.is(error) && passin
 
 /** Waits until nobody holds the store. Throws if a live process does, unless it waits for its turn. */
 async function waitForTurn(store: SessionStore, { clock, standby, signal, onWait }: ClaimRules): Promise<StoreClaim> {
-  let seen = await store.readClaim();
+  let seen = await store.claims.read();
   const startedAt = clock.monotonic();
   let aliveAt = startedAt;
   for (;;) {
@@ -53,7 +53,7 @@ async function waitForTurn(store: SessionStore, { clock, standby, signal, onWait
     if (!standby && now - startedAt >= silenceMs) throw new StoreInUseError(holder);
     onWait();
     await sleep(clock, lookMs, signal);
-    const next = await store.readClaim();
+    const next = await store.claims.read();
     if (next.epoch !== seen.epoch || next.beats !== seen.beats) aliveAt = clock.monotonic();
     seen = next;
   }
@@ -65,9 +65,9 @@ export async function claimStore(store: SessionStore, id: string, rules: ClaimRu
   const identity = { ...readProcessIdentity(), id, ...(name !== undefined && { name }) };
   for (;;) {
     try {
-      const seen = takeOver ? await store.readClaim() : await waitForTurn(store, rules);
+      const seen = takeOver ? await store.claims.read() : await waitForTurn(store, rules);
       const holder: StoreHolder = { ...identity, claimedAt: clock.now() };
-      return await store.claim({ holder, after: seen.epoch });
+      return await store.claims.claim({ holder, after: seen.epoch });
     } catch (error) {
       if (standby && isPassing(error)) await sleep(clock, lookMs, signal);
       else if (!isFenced(error)) throw error;
@@ -93,7 +93,7 @@ export function startHeartbeat({ store, epoch, clock, onLost }: HeartbeatOptions
   };
   const beat = async (): Promise<void> => {
     try {
-      await store.beat(epoch);
+      await store.claims.beat(epoch);
     } catch (error) {
       if (isOver) return;
       if (isFenced(error)) {

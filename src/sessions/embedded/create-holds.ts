@@ -1,7 +1,7 @@
 import { checkKeys, cleanText, describeValue, InvalidArgumentError, isRecord, omitUndefined } from '../../lib/index.ts';
 import { parseActionOptions, parseText } from '../core/parse-input.ts';
 import type { Hold, HoldScope, SessionRuntime } from '../core/session-runtime.ts';
-import { readHold, toStoredHold } from './hold-gate.ts';
+import { dropHold, putHold, readHolds } from './hold-gate.ts';
 import type { SessionHost } from './session-host.ts';
 
 function parseScope(scope: HoldScope): HoldScope {
@@ -25,12 +25,12 @@ export function createHolds({ store, ids, clock, holds }: SessionHost): Pick<Ses
       const author = by === undefined ? {} : { by: parseActionOptions({ by }, 'hold').by };
       const why = parseText(reason, 'The reason of hold()');
       const hold: Hold = { ...parseScope(scope), id: ids(), reason: why, ...author, at: clock.now() };
-      await store.putHold(toStoredHold(hold));
+      await putHold(store.notes, hold);
       // Obeyed here at once, whenever the store says that it has changed.
       await holds.refresh();
       return hold;
     },
-    release: async (holdId) => store.dropHold(cleanText(parseText(holdId, 'The id of a hold'))),
-    holds: async () => (await store.readHolds()).map(readHold),
+    release: async (holdId) => dropHold(store.notes, cleanText(parseText(holdId, 'The id of a hold'))),
+    holds: () => readHolds(store.notes),
   };
 }

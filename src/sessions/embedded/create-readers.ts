@@ -27,7 +27,7 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
     get,
     list: async (query = {}) => {
       await host.holdsStore();
-      const { sessions, cursor } = await store.list(parseQuery(query));
+      const { sessions, cursor } = await store.heads.list(parseQuery(query));
       return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
     },
     waits: async (query = {}) => {
@@ -36,7 +36,7 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
     },
     actions: async (sessionId) => {
       // Read before the log: an action that is taken meanwhile is then in both, not in neither.
-      const mails = await store.readMail({ sessionId: parseText(sessionId, 'A session id') });
+      const mails = await store.inbox.read({ sessionId: parseText(sessionId, 'A session id') });
       const { id } = await get(sessionId);
       const entries = await readEntriesFrom(store, id, 1);
       const logged = readStored(id, () => readActions(entries));

@@ -52,7 +52,7 @@ export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRu
   const readers = createReaders(host, client);
   const { stopAll, ...deliveries } = createDeliveries(
     {
-      store,
+      notes: store.notes,
       reader: host.feedReader,
       clock,
       heartbeatClock: host.heartbeatClock,

@@ -58,7 +58,7 @@ async function* readEventsAfter(
   for (const signal of ends) signal.addEventListener('abort', onMore);
   try {
     for (let seq = fromSeq; ;) {
-      const entries = await host.store.entries(sessionId, { afterSeq: seq, limit: 200 });
+      const entries = await host.store.log.entries(sessionId, { afterSeq: seq, limit: 200 });
       for (const entry of entries) {
         const after = seq;
         const isWanted = (event: StoredEvent): boolean => event.seq > after;
@@ -75,7 +75,7 @@ async function* readEventsAfter(
       // A reader that waits keeps nothing large.
       states.forget();
       // A session that was deleted meanwhile has nothing more to say: reading it throws.
-      if ((await host.store.effects(sessionId, { prefix: 'none' })) === undefined) await states.get(0);
+      if ((await host.store.heads.read(sessionId)) === undefined) await states.get(0);
       // A call that came while nobody waited counts too.
       if (!news.hasMore) await new Promise<void>((resolve) => (news.wake = resolve));
       news.hasMore = false;

@@ -11,7 +11,7 @@ import type { OpenStepChange, OpenStepHub } from './open-step-hub.ts';
 
 /** Sources of open steps. */
 export interface OpenStepSources {
-  readonly store: Pick<SessionStore, 'effects' | 'load'>;
+  readonly store: Pick<SessionStore, 'log'>;
   /** Calls back when a session may have changed; returns its unsubscribe. */
   readonly follow: (sessionId: string, call: () => void) => () => void;
   /** The steps that are open in this process, if it runs sessions. */
@@ -92,12 +92,12 @@ class StoredStepReader {
   }
 
   #readRows(skip: number): Promise<OpenEffects | undefined> {
-    return this.#store.effects(this.#sessionId, { prefix: openStepPrefix, skip });
+    return this.#store.log.effects(this.#sessionId, { prefix: openStepPrefix, skip });
   }
 
   async #rejectUnknown(): Promise<never> {
     // Rejects with another error if the session was deleted.
-    await this.#store.load(this.#sessionId);
+    await this.#store.log.load(this.#sessionId);
     throw new UnknownSessionError(this.#sessionId);
   }
 }

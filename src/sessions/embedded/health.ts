@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../lib/index.ts';
 import type { RuntimeHealth } from '../core/session-runtime.ts';
 import { listAll } from '../store/session-store.ts';
-import { readHold } from './hold-gate.ts';
+import { readHolds } from './hold-gate.ts';
 import type { SessionHost } from './session-host.ts';
 
 type StoreHealth = Pick<RuntimeHealth, 'holder' | 'oldestOpenStep' | 'waitingActions' | 'holds'>;
@@ -16,9 +16,9 @@ async function findOldestOpenStep({ store }: SessionHost): Promise<RuntimeHealth
 
 async function readStoreHealth(host: SessionHost): Promise<StoreHealth> {
   const { store } = host;
-  const { holder } = await store.readClaim();
-  const waiting = await store.readMail({ isWaiting: true });
-  const holds = (await store.readHolds()).map(readHold);
+  const { holder } = await store.claims.read();
+  const waiting = await store.inbox.read({ isWaiting: true });
+  const holds = await readHolds(store.notes);
   return omitUndefined({ holder, waitingActions: waiting.length, holds, oldestOpenStep: await findOldestOpenStep(host) });
 }
 

@@ -1,7 +1,8 @@
 // Holds: reasons for starting no model calls.
 // Owns:     which holds there are, as far as this process knows, and who waits for their end.
 // Does not: stop work that is in progress.
-// H1. A hold that was put by any process is known here as soon as the store says that something changed, and after a second at the latest.
+// H1. A hold is a note. One that any process has put is known here as soon as the store says that something changed, and after a second
+//     at the latest.
 // H2. Whoever waits continues as soon as no hold applies, or when it is woken for another reason.
 import type { Clock } from '../../lib/index.ts';
 import { omitUndefined, readObject } from '../../lib/index.ts';
@@ -9,22 +10,39 @@ import type { Actor } from '../core/action.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { Hold, HoldScope } from '../core/session-runtime.ts';
 import { isStoreClosed } from '../core/store-unavailable-error.ts';
-import type { SessionStore, StoredHold } from '../store/session-store.ts';
-import type { StoreWatcher } from './store-watcher.ts';
+import type { Notes } from '../store/session-store.ts';
 
 /** Longest time without another look. */
 const lookMs = 1000;
 
-/** Writes a hold. */
-export const toStoredHold = ({ id, at, ...rest }: Hold): StoredHold => ({ id, at, body: JSON.stringify(rest) });
+/** Beginning of the names of notes that are holds. */
+export const holdPrefix = 'hold/';
 
-/** Reads a stored hold. */
-export function readHold({ id, at, body }: StoredHold): Hold {
+/** Puts a hold, in place of the one with the same id. */
+export async function putHold(notes: Notes, { id, ...hold }: Hold): Promise<void> {
+  const name = `${holdPrefix}${id}`;
+  const body = JSON.stringify(hold);
+  while (!(await notes.write({ name, version: (await notes.read(name))?.version ?? 0, body, isAnnounced: true }))) continue;
+}
+
+/** Removes a hold. Returns false if there is none. */
+export async function dropHold(notes: Notes, id: string): Promise<boolean> {
+  const note = await notes.read(`${holdPrefix}${id}`);
+  return note !== undefined && notes.write({ name: note.name, version: note.version, isAnnounced: true });
+}
+
+/** Reads all holds, by their time. */
+export async function readHolds(notes: Notes): Promise<readonly Hold[]> {
+  const found = await notes.list({ prefix: holdPrefix, limit: 1000 });
+  return found.map(({ name, body }) => readHold(name.slice(holdPrefix.length), body)).sort((one, other) => one.at - other.at);
+}
+
+function readHold(id: string, body: string): Hold {
   const data = readObject(JSON.parse(body), 'hold');
   const by = data.optionalObject('by');
   return omitUndefined({
     id,
-    at,
+    at: data.number('at'),
     reason: data.string('reason'),
     tenant: data.optionalString('tenant'),
     agent: data.optionalString('agent'),
@@ -37,8 +55,9 @@ const applies = ({ tenant, agent }: HoldScope, facts: SessionFacts): boolean =>
 
 /** Services the host provides to its gate. */
 interface GateServices {
-  readonly store: SessionStore;
-  readonly watcher: StoreWatcher;
+  readonly readHolds: () => Promise<readonly Hold[]>;
+  /** Calls back when the holds may have changed; returns its unsubscribe. */
+  readonly listen: (call: () => void) => () => void;
   readonly clock: Clock;
   readonly closing: AbortSignal;
   readonly report: (error: unknown, where: string) => void;
@@ -62,11 +81,9 @@ export class HoldGate {
   }
 
   async #start(): Promise<void> {
-    const { watcher, closing } = this.#services;
+    const { listen, closing } = this.#services;
     if (closing.aborted) return;
-    const unlisten = watcher.listen(({ sessionIds }) => {
-      if (sessionIds === undefined) void this.#refresh();
-    });
+    const unlisten = listen(() => void this.#refresh());
     closing.addEventListener('abort', () => {
       unlisten();
       this.#cancel();
@@ -127,9 +144,9 @@ export class HoldGate {
   }
 
   async #refresh(): Promise<void> {
-    const { store, closing, report } = this.#services;
+    const { readHolds, closing, report } = this.#services;
     try {
-      const holds = (await store.readHolds()).map(readHold);
+      const holds = await readHolds();
       const isSame = holds.length === this.#holds.length && holds.every(({ id }, index) => id === this.#holds[index]?.id);
       this.#holds = holds;
       if (!isSame) this.#wakeAll();

@@ -11,7 +11,7 @@ const defaultLimit = 50;
 
 /** Sources of what is waited for. */
 export interface WaitSources {
-  readonly store: Pick<SessionReader, 'list'>;
+  readonly store: Pick<SessionReader, 'heads'>;
   readonly get: (sessionId: string) => Promise<Session>;
 }
 
@@ -53,7 +53,7 @@ function toListedWait(session: Session, wait: SessionWait): ListedWait {
 
 /** Lists everything that waits for somebody, one page of sessions. A provider that is down is not somebody. */
 export async function listWaits({ store, get }: WaitSources, { limit = defaultLimit, ...query }: WaitsQuery): Promise<ListedWaits> {
-  const { sessions, cursor } = await store.list({ ...query, status: 'waiting', limit });
+  const { sessions, cursor } = await store.heads.list({ ...query, status: 'waiting', limit });
   const waits: ListedWait[] = [];
   const unreadable: { readonly sessionId: string; readonly problem: string }[] = [];
   for (const { id, damage } of sessions) {

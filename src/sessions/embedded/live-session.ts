@@ -219,8 +219,8 @@ export class LiveSession {
   async #findRepeated(requestId: string, request: ActionRequest, isAwaited: boolean): Promise<AcceptedAction | undefined> {
     const { store } = this.log.claimed;
     const [entry, [mail]] = await Promise.all([
-      store.findRequest(this.id, requestId),
-      store.readMail({ sessionId: this.id, requestId, isWaiting: false }),
+      store.log.findRequest(this.id, requestId),
+      store.inbox.read({ sessionId: this.id, requestId, isWaiting: false }),
     ]);
     if (mail !== undefined) assertNotRefused(mail, request);
     const action = entry && readBody(entry.body).action;

@@ -16,6 +16,7 @@ import type { ExpiryOptions } from '../core/expiry.ts';
 import type { MailedAction, MailedRequest } from '../core/mail.ts';
 import {
   createDamagedMailError,
+  findRefusedSends,
   isCreatedBy,
   isErasure,
   isSameMail,
@@ -84,13 +85,14 @@ export class MailClient implements SessionAccess {
   async #make(sessionId: string, action: MailedAction, options: ActionOptions): Promise<Session> {
     const { store } = this.#services;
     const { requestId } = options;
-    const entry = requestId === undefined ? undefined : await store.findRequest(sessionId, requestId);
-    if (requestId !== undefined && entry !== undefined) {
+    const taken = await store.heads.read(sessionId);
+    if (taken !== undefined) {
+      // Read after the head: a session that is there has the entry that made it.
+      const entry = requestId === undefined ? undefined : await store.log.findRequest(sessionId, requestId);
+      if (requestId === undefined || entry === undefined) throw new SessionConflictError(sessionId, { expected: 0, found: taken.head });
       await this.#assertSame(entry, { sessionId, requestId, body: writeMail(action) });
       return this.view(sessionId);
     }
-    const taken = await store.effects(sessionId, { prefix: 'none' });
-    if (taken !== undefined) throw new SessionConflictError(sessionId, { expected: 0, found: taken.head });
     const { mail } = await this.#post(sessionId, action, options);
     if (options.until !== 'accepted') await this.#whenApplied(mail);
     return this.view(sessionId);
@@ -101,7 +103,7 @@ export class MailClient implements SessionAccess {
     const known = requestId === undefined ? undefined : await this.#findRepeated(sessionId, requestId, request);
     if (known !== undefined) return this.#toResult(sessionId, known, { ...options, isRepeated: true });
     // Actions before this one may change what is waited for. One that was posted before is answered as it was then.
-    const isPosted = requestId !== undefined && (await this.#services.store.readMail({ sessionId, requestId })).length > 0;
+    const isPosted = requestId !== undefined && (await this.#services.store.inbox.read({ sessionId, requestId })).length > 0;
     if (!isPosted && (await this.#readWaiting(sessionId)).length === 0) await this.#check(sessionId, request);
     // Holds: sessions are created and forked by the other methods.
     const { mail, isRepeated } = await this.#post(sessionId, { request: request as MailedRequest, by: options.by }, options);
@@ -166,7 +168,7 @@ export class MailClient implements SessionAccess {
   }
 
   #readWaiting(sessionId: string): Promise<readonly Mail[]> {
-    return this.#services.store.readMail({ sessionId, isWaiting: true });
+    return this.#services.store.inbox.read({ sessionId, isWaiting: true });
   }
 
   /** Throws if an action certainly cannot be applied: whoever sent it hears that at once. */
@@ -180,7 +182,8 @@ export class MailClient implements SessionAccess {
     await checkAction(request, { log, approvals, agent, isRunning: false });
     if (request.type !== 'erase') return;
     assertErasable(sessionId, state, request.messageId);
-    eraseMessage(sessionId, await readEntriesFrom(reader, sessionId, 1), request.messageId);
+    const refused = findRefusedSends(await reader.inbox.read({ sessionId, isWaiting: false }), request.messageId);
+    if (refused.length === 0) eraseMessage(sessionId, await readEntriesFrom(reader, sessionId, 1), request.messageId);
   }
 
   async #post(sessionId: string, action: MailedAction, { requestId }: ActionOptions): Promise<PostedMail> {
@@ -188,7 +191,7 @@ export class MailClient implements SessionAccess {
     if (closing.aborted) throw new RuntimeClosedError(String(closing.reason));
     const body = writeMail(action);
     const request = requestId ?? ids();
-    const mail = await store.post({ sessionId, requestId: request, at: clock.now(), body });
+    const mail = await store.inbox.post({ sessionId, requestId: request, at: clock.now(), body });
     if (mail.body !== body && !isSameMail(mail.body, body)) throw new RequestReusedError(request);
     // Refused before: the same answer each time.
     if (mail.reply !== undefined) throw readReply(mail.reply);
@@ -196,12 +199,12 @@ export class MailClient implements SessionAccess {
   }
 
   async #findRepeated(sessionId: string, requestId: string, request: ActionRequest): Promise<LogEntry | undefined> {
-    const entry = await this.#services.store.findRequest(sessionId, requestId);
+    const entry = await this.#services.store.log.findRequest(sessionId, requestId);
     const action = entry && readBody(entry.body).action;
     if (action !== undefined && !isSameRequest(action, request)) throw new RequestReusedError(requestId);
     if (action === undefined) return undefined;
     // Stored before the message is erased: until then, its mail is there.
-    const isOver = action.type !== 'erase' || (await this.#services.store.readMail({ sessionId, requestId })).length === 0;
+    const isOver = action.type !== 'erase' || (await this.#services.store.inbox.read({ sessionId, requestId })).length === 0;
     return isOver ? entry : undefined;
   }
 
@@ -213,15 +216,15 @@ export class MailClient implements SessionAccess {
     const isErasing = isErasure(posted);
     return this.#until(sessionId, async () => {
       // Read before the log: a mail that is gone by then has left its entry there.
-      const [mail] = await store.readMail({ sessionId, requestId });
-      const entry = await store.findRequest(sessionId, requestId);
+      const [mail] = await store.inbox.read({ sessionId, requestId });
+      const entry = await store.log.findRequest(sessionId, requestId);
       if (entry !== undefined && (!isErasing || mail === undefined)) return this.#assertSame(entry, posted);
       if (mail?.reply !== undefined) throw readReply(mail.reply);
       if (mail !== undefined) return undefined;
-      // Gone without an entry: it is damaged, or the session was deleted.
+      // Gone without an entry: it is damaged, or the session was deleted, or somebody has removed it.
       await this.#assertUndamaged(posted);
       await this.#read(sessionId);
-      return undefined;
+      throw createDamagedMailError({ ...posted, damage: 'its row is gone' });
     });
   }
 
@@ -230,8 +233,8 @@ export class MailClient implements SessionAccess {
     const { store } = this.#services;
     // The damage may be in the ids, or in the number.
     const [byRequest, byNumber] = await Promise.all([
-      store.readMail({ sessionId, requestId, includesDamaged: true }),
-      store.readMail({ after: num - 1, limit: 1, includesDamaged: true }),
+      store.inbox.read({ sessionId, requestId, includesDamaged: true }),
+      store.inbox.read({ after: num - 1, limit: 1, includesDamaged: true }),
     ]);
     const damaged = [...byRequest, ...byNumber.filter((mail) => mail.num === num)].find(({ damage }) => damage !== undefined);
     if (damaged !== undefined) throw createDamagedMailError({ ...damaged, num, sessionId, requestId });

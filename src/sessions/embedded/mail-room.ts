@@ -134,7 +134,7 @@ export class MailRoom {
     this.#forgetDone();
     let after = 0;
     for (;;) {
-      const mails = await store.readMail({ isWaiting: true, after, includesDamaged: true });
+      const mails = await store.inbox.read({ isWaiting: true, after, includesDamaged: true });
       for (const mail of mails)
         if (mail.damage === undefined) this.#take(mail);
         else this.#reportDamage(mail);
@@ -193,10 +193,10 @@ export class MailRoom {
     const epoch = this.#epoch;
     try {
       const isRemoved = await this.#services.apply({ mail, ...readMailBody(mail.body) });
-      if (!isRemoved) await store.answerMail({ epoch, num });
+      if (!isRemoved) await store.inbox.answer({ epoch, num });
     } catch (error) {
       if (isPassing(error)) throw error;
-      await store.answerMail({ epoch, num, reply: JSON.stringify(toWire(error)) });
+      await store.inbox.answer({ epoch, num, reply: JSON.stringify(toWire(error)) });
     }
   }
 
@@ -219,9 +219,9 @@ export class MailRoom {
     const { store, clock, closing } = this.#services;
     let after = 0;
     for (;;) {
-      const mails = await store.readMail({ isWaiting: false, after });
+      const mails = await store.inbox.read({ isWaiting: false, after });
       for (const { num, at } of mails)
-        if (at < clock.now() - keepRepliesMs && !closing.aborted) await store.answerMail({ epoch: this.#epoch, num });
+        if (at < clock.now() - keepRepliesMs && !closing.aborted) await store.inbox.answer({ epoch: this.#epoch, num });
       const last = mails.at(-1);
       if (last === undefined) return;
       after = last.num;

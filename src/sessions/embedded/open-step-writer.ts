@@ -1,7 +1,8 @@
 // The writer of the open steps of one run.
 // Owns:     the text and the events of the current attempt, and when they are stored.
 // Does not: store anything itself (the log does), or know who reads.
-// F1. At most one write per 250 ms, and none once the step is recorded.
+// F1. The first write of an attempt comes after 100 ms, so that readers elsewhere see it begin; then at most one per 250 ms, and none
+//     once the step is recorded.
 // F2. A write that fails ends the storing of this attempt, and nothing else: the run continues.
 // F3. Nothing is shown under the number of an attempt that another process could give again: the number follows from the marks of the
 //     step, or its first row is stored.
@@ -14,6 +15,9 @@ import { hasWork } from '../core/session.ts';
 import type { OpenStepPlace } from '../core/session-runtime.ts';
 import type { OpenStepHub } from './open-step-hub.ts';
 import type { SessionLog } from './session-log.ts';
+
+/** Time from the first item of an attempt to its first write. */
+const firstWriteMs = 100;
 
 /** Time between two writes. */
 const writeEveryMs = 250;
@@ -162,7 +166,8 @@ export class OpenStepWriter {
 
   #arm(): void {
     if (this.#cancelTimer !== undefined || this.#isWriting) return;
-    this.#cancelTimer = this.#log.claimed.clock.schedule(writeEveryMs, () => void this.#write(), true);
+    const delayMs = this.#attempt?.rows === 0 ? firstWriteMs : writeEveryMs;
+    this.#cancelTimer = this.#log.claimed.clock.schedule(delayMs, () => void this.#write(), true);
   }
 
   async #write(): Promise<void> {

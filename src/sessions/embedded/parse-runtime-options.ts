@@ -3,10 +3,7 @@ import { checkKeys, describeValue, InvalidArgumentError, isRecord } from '../../
 import { RuntimeRole } from '../core/session-runtime.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
 
-const storeMethods = [
-  ...['claim', 'readClaim', 'beat', 'release', 'write', 'rewrite', 'delete', 'load', 'entries', 'findRequest', 'effects', 'list'],
-  ...['quarantine', 'post', 'readMail', 'answerMail', 'putHold', 'dropHold', 'readHolds', 'watch'],
-];
+const storePorts = ['log', 'heads', 'claims', 'inbox', 'notes', 'feed', 'changes'];
 
 const knownOptions = [
   ...[
@@ -79,7 +76,7 @@ export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRunt
   assertCount(maxRecoveries, 'maxRecoveries', 0);
   assertCount(maxConcurrent, 'maxConcurrent', 1);
   assert(
-    isRecord(store) && storeMethods.every((name) => typeof store[name] === 'function'),
+    isRecord(store) && storePorts.every((name) => isRecord(store[name])),
     `createSessionRuntime() needs a store, not ${describeValue(store)}. Use createMemoryStore(), sqliteStore({ path }) from "stepline/sqlite", or postgresStore({ pool }) from "stepline/postgres".`,
   );
   assert(

@@ -72,7 +72,7 @@ export class RecentReads {
   /** Adds what was stored since; undefined if the session has to be read as a whole. */
   async #continue(sessionId: string, known: KnownSession): Promise<KnownSession | undefined> {
     const { reader } = this.#options;
-    const open = await reader.effects(sessionId, { prefix: 'none' });
+    const open = await reader.heads.read(sessionId);
     if (open === undefined || open.head < known.head) return undefined;
     const entries = open.head === known.head ? [] : await readEntriesFrom(reader, sessionId, known.head + 1);
     if (entries.some(isErasure)) return undefined;
@@ -103,7 +103,7 @@ export class RecentReads {
 
   async #readWhole(sessionId: string): Promise<{ readonly session: KnownSession; readonly canBeKept: boolean }> {
     const { reader, findStates } = this.#options;
-    const stored = await reader.load(sessionId);
+    const stored = await reader.log.load(sessionId);
     if (stored === undefined) throw new UnknownSessionError(sessionId);
     return { session: toReadSession(stored, findStates), canBeKept: !stored.entries.some(isErasure) };
   }

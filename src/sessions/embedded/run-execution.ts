@@ -3,6 +3,7 @@ import type { BaseEvent } from '../../events/index.ts';
 import type { Effects, SleepResult } from '../../effects/index.ts';
 import { createCancelledEffect } from '../../effects/index.ts';
 import { createUnknownEnd } from '../../journal/index.ts';
+import type { RequestRecorder, StoredRequest } from '../../inference/index.ts';
 import { jsonEquals, omitUndefined } from '../../lib/index.ts';
 import type { Between, EngineOutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
 import { Supersession } from '../../step-by-step/index.ts';
@@ -12,7 +13,10 @@ import type { Queue } from '../core/entries.ts';
 import { toExecutionId } from '../core/execution-id.ts';
 import { CancelRequested } from '../core/action-events.ts';
 import { hasInterruption } from '../core/message-rules.ts';
+import type { StepRequests } from '../core/sent-requests.ts';
+import { createRecorder } from '../core/sent-requests.ts';
 import { findCancel, findCanceller, findCancels } from '../core/queue.ts';
+import type { DefinitionWriter } from './definition-writer.ts';
 import type { HoldGate } from './hold-gate.ts';
 import type { OpenStepHub } from './open-step-hub.ts';
 import { OpenStepWriter } from './open-step-writer.ts';
@@ -30,6 +34,8 @@ export interface RunServices {
   measureOutage(sessionId: string, since: number): number | undefined;
   /** The steps that are open in this process. */
   readonly openSteps: OpenStepHub;
+  /** Stores the definitions of agents. Without it, nothing is recorded of what models are sent. */
+  readonly definitions?: DefinitionWriter;
   /** Reasons for starting no model calls. */
   readonly holds: HoldGate;
   /** More of a session can be read. */
@@ -143,6 +149,31 @@ async function createContext({ facts }: SessionLog, { context }: RunServices['op
 export const findEnd = (queued: Queue, number: number): string | Supersession | undefined =>
   findCancel(queued, number) ?? (hasInterruption(queued, number) ? new Supersession() : undefined);
 
+/** Records what models are sent in an execution. */
+class ExecutionRequests {
+  readonly #log: SessionLog;
+  #sent: StoredRequest[] = [];
+  readonly recorder: RequestRecorder;
+
+  constructor(log: SessionLog, definitions: DefinitionWriter) {
+    this.#log = log;
+    this.recorder = createRecorder({
+      getState: () => log.state,
+      define: (definition) => definitions.define(definition),
+      add: (sent) => this.#sent.push(sent),
+    });
+  }
+
+  /** Returns the requests since this was last called. Their definitions have to be stored. */
+  take(): { readonly requests?: StepRequests } {
+    const sent = this.#sent;
+    if (sent.length === 0) return {};
+    this.#sent = [];
+    const { number: execution, pendingStep, results } = this.#log.state.execution;
+    return { requests: { execution, step: pendingStep?.number ?? results.length + 1, sent } };
+  }
+}
+
 /** Runs an execution until it ends, waits or is left. */
 export async function runExecution(
   log: SessionLog,
@@ -173,8 +204,10 @@ export async function runExecution(
   // Cancels that the record which ends the execution applies.
   const cancels = new Set<number>();
   const open = new OpenStepWriter(log, services.openSteps);
+  const requests = services.definitions && new ExecutionRequests(log, services.definitions);
   const running = agent.run(state, {
     context,
+    requests: requests?.recorder,
     signal: end.signal,
     onEvent: (event) => {
       log.noteAsked(event);
@@ -195,12 +228,13 @@ export async function runExecution(
       return isQuiet ? withholdResults(journaled) : journaled;
     },
     commit: async (commit) => {
+      if (services.definitions?.isFlushed === false) await services.definitions.flush();
       log.journal.check();
       const applied = [...cancels];
       cancels.clear();
       const onSafe = open.endStep();
       noteAgent(commit.state);
-      await log.append(applied.length === 0 ? {} : { applied, execution: number }, { ...commit, endsStep: true });
+      await log.append({ ...(applied.length > 0 && { applied, execution: number }), ...requests?.take() }, { ...commit, endsStep: true });
       onSafe();
       services.onStored(log.id);
       onCommit();

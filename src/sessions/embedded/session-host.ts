@@ -14,9 +14,10 @@ import { findCrashLoop } from '../core/check-action.ts';
 import { storeCrashLoop } from './crash-loop.ts';
 import { toMailedActions } from '../core/mail.ts';
 import { RecentReads } from './recent-reads.ts';
-import { HoldGate } from './hold-gate.ts';
+import { HoldGate, readHolds } from './hold-gate.ts';
 import { StoreOwner } from './store-owner.ts';
 import { StoreWatcher } from './store-watcher.ts';
+import { DefinitionWriter } from './definition-writer.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import type { SessionServices } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
@@ -59,6 +60,7 @@ export class SessionHost implements SessionServices {
   readonly ids: IdSource;
   readonly sessions: SessionPool;
   readonly openSteps: OpenStepHub = new OpenStepHub();
+  readonly definitions: DefinitionWriter;
   readonly slots: RunSlots;
   readonly recoveries: RecoveryGate;
   readonly maxRecoveries: number;
@@ -87,13 +89,22 @@ export class SessionHost implements SessionServices {
     const { maxRecoveries = 3, maxConcurrent = 500 } = options;
     this.options = options;
     this.store = store;
+    this.definitions = new DefinitionWriter(store.notes);
     this.clock = clock;
     this.ids = options.ids ?? systemIds;
     this.watcher = new StoreWatcher(store, this.heartbeatClock);
     this.agents = new Agents(agents, { policy: onVersionChange, states: options.states });
     this.reads = new RecentReads({ reader: store, findStates: this.agents.findStates, clock: this.heartbeatClock });
-    const { closing, watcher } = this;
-    this.holds = new HoldGate({ store, watcher, clock: this.heartbeatClock, closing, report: (error, where) => this.report(error, where) });
+    this.holds = new HoldGate({
+      readHolds: () => readHolds(store.notes),
+      listen: (call) =>
+        this.watcher.listen(({ sessionIds }) => {
+          if (sessionIds === undefined) call();
+        }),
+      clock: this.heartbeatClock,
+      closing: this.closing,
+      report: (error, where) => this.report(error, where),
+    });
     const onLost = (error: unknown): void => {
       this.report(error, 'the heartbeat');
       this.#end('another runtime has taken the store over', error);
@@ -161,7 +172,7 @@ export class SessionHost implements SessionServices {
 
   /** Shows a session that runs in this process, with the actions that wait for it. */
   async view(sessionId: string): Promise<Session> {
-    const mails = await this.store.readMail({ sessionId, isWaiting: true });
+    const mails = await this.store.inbox.read({ sessionId, isWaiting: true });
     return this.sessions.use(sessionId, (session) => session.view(toMailedActions(mails)));
   }
 
@@ -256,7 +267,7 @@ export class SessionHost implements SessionServices {
   }
 
   async #loadLog(sessionId: string, claimed: ClaimedStore): Promise<SessionLog> {
-    const stored = await this.store.load(sessionId);
+    const stored = await this.store.log.load(sessionId);
     if (stored === undefined) throw new UnknownSessionError(sessionId);
     return SessionLog.load(claimed, stored, this.agents.newest(stored.header.agentName).states);
   }
@@ -268,7 +279,7 @@ export class SessionHost implements SessionServices {
       if (isLeftOpen && log.nextRecovery > this.maxRecoveries) await this.#giveUp(log);
       return new LiveSession(log, this, isLeftOpen && log.isOpen);
     } catch (error) {
-      if (error instanceof SessionDamagedError) await this.store.quarantine(sessionId, cleanText(error.damage));
+      if (error instanceof SessionDamagedError) await this.store.heads.quarantine(sessionId, cleanText(error.damage));
       throw error;
     }
   }

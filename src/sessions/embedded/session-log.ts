@@ -8,7 +8,7 @@ import type { BaseEvent } from '../../events/index.ts';
 import type { EffectRow } from '../../journal/index.ts';
 import { Journal } from '../../journal/index.ts';
 import type { Clock, JsonObject } from '../../lib/index.ts';
-import { countBytes, omitUndefined } from '../../lib/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
 import { WrongKindError } from '../../serialization/index.ts';
 import type { AskedCall, RunState, StateType, StepResult } from '../../step-by-step/index.ts';
 import type { Action } from '../core/action.ts';
@@ -34,8 +34,6 @@ export interface ClaimedStore {
   readonly epoch: number;
   readonly clock: Clock;
   readonly approvals: ExpiryOptions | undefined;
-  /** Bytes of the largest state that is written as a snapshot; the session is read from its changes beyond that. @default any */
-  readonly maxSnapshotBytes?: number;
 }
 
 /** Parts of an entry besides its body. */
@@ -296,9 +294,7 @@ export class SessionLog {
   async compact(): Promise<void> {
     const isWorthIt = this.#bytesSince >= Math.max(leastSnapshotBytes, this.#snapshotBytes);
     if (!isWorthIt || this.queued.size > 0 || !this.journal.isEmpty) return;
-    const { maxSnapshotBytes } = this.claimed;
-    const state = writeState(this.states, this.#state);
-    if (maxSnapshotBytes === undefined || countBytes(JSON.stringify(state)) <= maxSnapshotBytes) await this.append({ state });
+    await this.append({ state: writeState(this.states, this.#state) });
   }
 
   #clearStep(): void {
@@ -316,7 +312,7 @@ export class SessionLog {
 
   async #write(write: Partial<SessionWrite>): Promise<void> {
     const { store, epoch } = this.claimed;
-    const writing = store.write({ sessionId: this.id, epoch, after: this.#head, ...write });
+    const writing = store.log.write({ sessionId: this.id, epoch, after: this.#head, ...write });
     this.#writing.add(writing);
     try {
       await writing;

@@ -69,7 +69,7 @@ export class SessionRecovery {
       return true;
     });
     // A damaged session was repaired, or it could not have been read.
-    if (damage !== undefined) await store.quarantine(id, undefined);
+    if (damage !== undefined) await store.heads.quarantine(id, undefined);
     return isOpen;
   }
 

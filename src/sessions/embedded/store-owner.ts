@@ -73,7 +73,7 @@ export class StoreOwner {
   async release(): Promise<void> {
     const claimed = await this.#claimed?.catch(() => undefined);
     // If that fails, others find out that this process is gone.
-    await claimed?.store.release(claimed.epoch).catch(() => undefined);
+    await claimed?.store.claims.release(claimed.epoch).catch(() => undefined);
   }
 
   async #claim(): Promise<ClaimedStore> {

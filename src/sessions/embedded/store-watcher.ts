@@ -25,7 +25,7 @@ export class StoreWatcher {
   /** Calls back after each change; returns its unsubscribe. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    this.#unwatch ??= this.#store.watch((change) => {
+    this.#unwatch ??= this.#store.changes.watch((change) => {
       for (const each of [...this.#listeners]) each(change);
     });
     return () => {

@@ -6,8 +6,9 @@ import type { JsonObject } from '../../lib/index.ts';
 import { jsonEquals, present } from '../../lib/index.ts';
 import type { Action, ActionOptions, ActionRequest, Actor, ForkPoint } from '../core/action.ts';
 import { readBody, readEntriesFrom } from '../core/entries.ts';
-import { assertErasable, eraseMessage } from '../core/erase-message.ts';
+import { assertErasable, eraseMessage, findErased } from '../core/erase-message.ts';
 import { findForks } from '../core/find-forks.ts';
+import { findRefusedSends } from '../core/mail.ts';
 import { RequestReusedError } from '../core/request-reused-error.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
 import type { Session, SessionFacts, SessionResult } from '../core/session.ts';
@@ -15,6 +16,7 @@ import { SessionConflictError } from '../core/session-conflict-error.ts';
 import { SessionDeletedError } from '../core/session-deleted-error.ts';
 import { createForkLog, createNewLog } from './create-sessions.ts';
 import { LiveSession } from './live-session.ts';
+import type { Mail } from '../store/session-store.ts';
 import type { OpenedMail } from './mail-room.ts';
 import type { NewSessionRequest, SessionAccess } from './session-access.ts';
 import type { SessionHost } from './session-host.ts';
@@ -75,7 +77,7 @@ export class WorkerAccess implements SessionAccess {
     const at = this.#host.clock.now();
     const error = new SessionDeletedError(sessionId, at);
     await this.#host.sessions.release(sessionId, error);
-    await this.#host.store.delete({ sessionId, epoch, at, takesMail: mail === undefined ? [] : [mail] });
+    await this.#host.store.log.delete({ sessionId, epoch, at, takesMail: mail === undefined ? [] : [mail] });
     // Somebody may have read it meanwhile.
     await this.#host.sessions.release(sessionId, error);
     this.#host.forget(sessionId);
@@ -100,7 +102,7 @@ export class WorkerAccess implements SessionAccess {
       return session;
     } catch (error) {
       if (!(error instanceof SessionConflictError) || requestId === undefined) throw error;
-      const entry = await this.#host.store.findRequest(id, requestId);
+      const entry = await this.#host.store.log.findRequest(id, requestId);
       const creation = entry && readBody(entry.body).action;
       if (creation?.type !== 'create' && creation?.type !== 'fork') throw error;
       return this.#host.sessions.use(id, (session) => {
@@ -135,28 +137,32 @@ export class WorkerAccess implements SessionAccess {
     }
   }
 
-  /** Erases a message once the session rests. What is in memory is read again. */
+  /** Erases a message once the session rests. What is in memory is read again. One that was refused is only in its mail, which goes. */
   async #erase(sessionId: string, request: EraseRequest, options: ActionOptions): Promise<SessionResult> {
     const { messageId } = request;
+    const { store } = this.#host;
+    const refused = findRefusedSends(await store.inbox.read({ sessionId, isWaiting: false }), messageId);
     const result = await this.#host.sessions.use(sessionId, async (session) => {
       await session.whenIdle();
       assertErasable(sessionId, session.log.state, messageId);
       // Refused before the action is stored, if there is no such message.
-      eraseMessage(sessionId, await readEntriesFrom(this.#host.store, sessionId, 1), messageId);
+      if (refused.length === 0) eraseMessage(sessionId, await readEntriesFrom(store, sessionId, 1), messageId);
       return session.act(request, { ...options, until: 'accepted' });
     });
-    while (!(await this.#host.sessions.use(sessionId, (session) => this.#rewrite(session, request)))) continue;
+    while (!(await this.#host.sessions.use(sessionId, (session) => this.#rewrite(session, messageId, refused)))) continue;
     return result;
   }
 
   /** Stores the log without a message, while nobody else changes it. Returns false if the session was released meanwhile. */
-  #rewrite(session: LiveSession, { messageId }: EraseRequest): Promise<boolean> {
+  #rewrite(session: LiveSession, messageId: string, refused: readonly Mail[]): Promise<boolean> {
     const { store, owner } = this.#host;
     return session.whileIdle(async () => {
       if (session.released !== undefined) return false;
       const { epoch } = await owner.claim();
-      const entries = eraseMessage(session.id, await readEntriesFrom(store, session.id, 1), messageId);
-      await store.rewrite({ sessionId: session.id, epoch, after: session.log.head, entries });
+      // First: after a rewrite, the store keeps nothing of what was there before.
+      for (const { num } of refused) await store.inbox.answer({ epoch, num });
+      const entries = findErased(session.id, await readEntriesFrom(store, session.id, 1), messageId) ?? [];
+      await store.log.rewrite({ sessionId: session.id, epoch, after: session.log.head, entries });
       session.release(new RuntimeClosedError('a message was erased', { isStored: true }));
       return true;
     });

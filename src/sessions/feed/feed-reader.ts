@@ -77,7 +77,7 @@ export class FeedReader {
 
   /** Reads a page of the feed. */
   async readPage(query: FeedQuery, filter: EventFilter): Promise<FedPage> {
-    const { entries, cursor, hasMore } = await this.#services.store.feed(query);
+    const { entries, cursor, hasMore } = await this.#services.store.feed.read(query);
     const getState = this.#createStates();
     const commits: FedCommit[] = [];
     for (const fed of entries) {
@@ -94,11 +94,11 @@ export class FeedReader {
     filter: EventFilter,
   ): Promise<SessionPage> {
     const { store } = this.#services;
-    const header = (await store.effects(sessionId, { prefix: 'none' }))?.header;
+    const header = (await store.heads.read(sessionId))?.header;
     if (header === undefined) return { commits: [], lastSeq: undefined };
     const getState = this.#createStates();
     const commits: FedCommit[] = [];
-    const entries = await store.entries(sessionId, { afterSeq, limit });
+    const entries = await store.log.entries(sessionId, { afterSeq, limit });
     for (const entry of entries) {
       const commit = await this.#readCommit({ header, entry }, filter, getState);
       if (commit !== undefined) commits.push(commit);
@@ -166,7 +166,7 @@ export class FeedReader {
     const { store } = this.#services;
     let [found, from] = [0, 1];
     for (;;) {
-      const page = await store.entries(sessionId, { from });
+      const page = await store.log.entries(sessionId, { from });
       found = page.findLast(({ body }) => readBody(body).action?.type === 'fork')?.n ?? found;
       from += page.length;
       if (page.length === 0) break;

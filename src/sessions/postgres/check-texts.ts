@@ -1,6 +1,6 @@
 // Texts that Postgres cannot keep. Stores check these before anything is sent.
 import { cleanText, InvalidArgumentError } from '../../lib/index.ts';
-import type { SessionHeader, StoredHold, StoreTask } from '../index.ts';
+import type { SessionHeader, StoreTask } from '../index.ts';
 import { getSessionId, createWriteError } from '../index.ts';
 
 // An index of Postgres holds no longer text.
@@ -52,16 +52,8 @@ function checkText(name: string, text: string): void {
   if (!isStorable(text)) throw new InvalidArgumentError(`${name} ${cannotStore}.`);
 }
 
-function checkHold({ id, body }: StoredHold): void {
-  checkText('The id of a hold', id);
-  checkText(`The body of hold "${id}"`, body);
-  if (isLonger(id, longestFoundBy))
-    throw new InvalidArgumentError(`The id of a hold is longer than ${longestFoundBy} bytes. Use a shorter one.`);
-}
-
 /** Throws for texts of a task that Postgres cannot keep. */
 export function checkTexts(task: StoreTask): void {
-  if (task.type === 'put-hold') checkHold(task.hold);
   if (task.type === 'answer-mail') checkText('The reply to a mail', task.answer.reply ?? '');
   const sessionId = getSessionId(task);
   if (sessionId === undefined || task.type === 'quarantine') return;

@@ -122,7 +122,6 @@ export const createStoredFacts = ({ rows, mail }: Facts): StoredFacts<ReadSessio
   findMail: (num) => mail.get(num),
   findRequestMail: () => undefined,
   findLastMail: () => 0,
-  hasHold: () => false,
 });
 
 const isOfAnother = (sessionId: string, { header, first }: StoredRow): boolean =>

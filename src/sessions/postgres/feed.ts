@@ -5,19 +5,19 @@
 //     numbers, whichever process it is of. Numbers of a batch that was rolled back are never used.
 // F2. A page looks at a limited number of rows, however few of them fit.
 import type { FeedEntry, FeedPage, FeedQuery, StoredRow } from '../index.ts';
-import { feedRowDamage, isFeedRowIntact, parseFeedQuery, toFeedCursor, toFeedEntry, toPastCursor } from '../index.ts';
+import { feedRowDamage, isFeedRowIntact, parseFeedQuery, toFeedCursor, toFeedEntry } from '../index.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow, readRows } from './connection.ts';
 import { checks, inSchema } from './tables.ts';
 
-/** SQL that reads the rows of a page. `looked`: the rows of the feed or the log that it looks at; `$1`: the tenant, or null for all. */
+/** SQL that reads the rows of a page. `looked`: the rows of the feed that it looks at; `$1`: the tenant, or null for all. */
 function pageText(schema: string, looked: string): string {
   const name = (table: Parameters<typeof inSchema>[1]): string => inSchema(schema, table);
   return `
     WITH looked AS (${looked})
     SELECT json_build_object('rows', (
       SELECT json_agg(json_build_object('fed', row_to_json(f), 'session', row_to_json(s), 'head', row_to_json(h), 'entry', row_to_json(l))
-        ORDER BY f.num, f.session, f.n)
+        ORDER BY f.num)
       FROM looked f
       LEFT JOIN ${name('sessions')} s ON s.num = f.session
       LEFT JOIN ${name('heads')} h ON h.session = f.session
@@ -28,20 +28,8 @@ function pageText(schema: string, looked: string): string {
 const liveText = (schema: string): string =>
   pageText(
     schema,
-    `SELECT num, session, n, sum, false AS "isFed" FROM ${inSchema(schema, 'feed')}
-      WHERE num > $2::bigint AND n > 0 ORDER BY num LIMIT $3::bigint`,
-  );
-
-const pastText = (schema: string): string =>
-  pageText(
-    schema,
-    `SELECT 0 AS num, p.session, p.n, EXISTS (
-        SELECT 1 FROM ${inSchema(schema, 'feed')} f WHERE f.session = p.session AND f.n = p.n
-      ) AS "isFed" FROM (
-        SELECT session, n FROM ${inSchema(schema, 'log')}
-        WHERE (session, n) > ($2::bigint, $4::bigint) AND session <= (SELECT session FROM ${inSchema(schema, 'feed')} WHERE num = 0)
-        ORDER BY session, n LIMIT $3::bigint
-      ) p`,
+    `SELECT num, session, n, sum FROM ${inSchema(schema, 'feed')}
+      WHERE num > $2::bigint ORDER BY num LIMIT $3::bigint`,
   );
 
 const getFed = (row: StoredRow): StoredRow => readRow(row['fed']) ?? {};
@@ -62,13 +50,6 @@ export async function readFeed(query: Query, schema: string, asked: FeedQuery): 
   if (place.type === 'end') {
     const text = `SELECT json_build_object('num', (SELECT max(num) FROM ${inSchema(schema, 'feed')}))::text AS found`;
     return { entries: [], cursor: toFeedCursor(Number((await queryJson(query, text))['num'] ?? 0)), hasMore: false };
-  }
-  if (place.type === 'past') {
-    const rows = readRows((await queryJson(query, pastText(schema), [tenant ?? null, place.session, limit, place.n]))['rows']);
-    const toCursor = (row: StoredRow): string => toPastCursor(Number(getFed(row)['session']), Number(getFed(row)['n']));
-    const entries = rows.filter((row) => getFed(row)['isFed'] !== true).flatMap((row) => toEntries(row, { cursor: toCursor(row), tenant }));
-    const last = rows.at(-1);
-    return { entries, cursor: last === undefined || rows.length < limit ? toFeedCursor(0) : toCursor(last), hasMore: true };
   }
   const rows = readRows((await queryJson(query, liveText(schema), [tenant ?? null, place.num, limit]))['rows']);
   const entries = rows.flatMap((row): readonly FeedEntry[] => {

@@ -1,4 +1,4 @@
-// Mails and holds, which any process adds.
+// Mails, which any process adds.
 // Owns:     a small transaction for those that were asked for together, beside the batches of the worker.
 // Does not: begin or end it, or apply a mail.
 // M1. A mail and the deletion of its session exclude each other: either the deletion removes the mail, or the mail finds the tombstone.
@@ -6,8 +6,8 @@
 // M3. The row of the claim is not locked: however many post, nobody who claims the store waits for them.
 // M4. All of it can be run again if nobody knows whether it was committed: a mail is found by its request.
 import { crc32 } from 'node:zlib';
-import type { Mail, MailQuery, NewMail, PlannedTask, StoredFacts, StoredHold, StoredRow, StoreTask, StoreTaskResult } from '../index.ts';
-import { createPlan, getSessionId, parseMailQuery, planTask, toHoldValues, toMailValues, toStoreChange } from '../index.ts';
+import type { Mail, MailQuery, NewMail, PlannedTask, StoredFacts, StoredRow, StoreTask, StoreTaskResult } from '../index.ts';
+import { createPlan, getSessionId, parseMailQuery, planTask, toMailValues, toStoreChange } from '../index.ts';
 import { toChannel, toPayload } from './change-feed.ts';
 import { RowChangedError, toSessionError } from './classify-error.ts';
 import type { Query } from './connection.ts';
@@ -15,16 +15,15 @@ import { queryJson, readRows } from './connection.ts';
 import type { Sql } from './sql.ts';
 import { matchTombstone } from './sql.ts';
 import { toJsonRow } from './json-row.ts';
-import { createStatement, insert, remove } from './statement.ts';
+import { createStatement, insert } from './statement.ts';
 import { checks, inSchema, isIntact } from './tables.ts';
 
 /** A task that needs no claim. */
-export type MailTask = Extract<PlannedTask, { readonly type: 'post' | 'put-hold' | 'drop-hold' }>;
+export type MailTask = Extract<PlannedTask, { readonly type: 'post' }>;
 
-export const isMailTask = (task: StoreTask): task is MailTask =>
-  task.type === 'post' || task.type === 'put-hold' || task.type === 'drop-hold';
+export const isMailTask = (task: StoreTask): task is MailTask => task.type === 'post';
 
-/** The store that mails and holds belong to. */
+/** The store that mails belong to. */
 export interface MailPlace {
   readonly schema: string;
   readonly sql: Sql;
@@ -43,10 +42,9 @@ export function lockSessions(schema: string, sessionIds: readonly string[], isSh
 interface MailFacts {
   readonly tombstones: readonly StoredRow[];
   readonly mail: readonly StoredRow[];
-  readonly holds: ReadonlySet<string>;
 }
 
-const listPosts = (tasks: readonly MailTask[]): readonly NewMail[] => tasks.flatMap((task) => (task.type === 'post' ? task.mail : []));
+const listPosts = (tasks: readonly MailTask[]): readonly NewMail[] => tasks.map(({ mail }) => mail);
 
 /** Begins the transaction, waits for deletions, and returns numbers for new mails. */
 async function begin(query: Query, { schema, sql }: MailPlace, posts: readonly NewMail[]): Promise<readonly number[]> {
@@ -61,7 +59,6 @@ async function begin(query: Query, { schema, sql }: MailPlace, posts: readonly N
 
 async function readFacts(query: Query, { schema }: MailPlace, tasks: readonly MailTask[]): Promise<MailFacts> {
   const posts = listPosts(tasks).map(({ sessionId, requestId }) => ({ session_id: sessionId, request_id: requestId }));
-  const holds = tasks.flatMap((task) => (task.type === 'drop-hold' ? task.id : []));
   const posted = 'json_to_recordset($1::json) AS posted(session_id text, request_id text)';
   const found = await queryJson(
     query,
@@ -69,29 +66,26 @@ async function readFacts(query: Query, { schema }: MailPlace, tasks: readonly Ma
       'mail', (SELECT json_agg(m) FROM ${inSchema(schema, 'mail')} m
         WHERE (session_id, request_id) IN (SELECT session_id, request_id FROM ${posted})),
       'tombstones', (SELECT json_agg(t) FROM ${inSchema(schema, 'tombstones')} t
-        JOIN (SELECT DISTINCT session_id FROM ${posted}) p ON ${matchTombstone('p.session_id')}),
-      'holds', (SELECT json_agg(id) FROM ${inSchema(schema, 'holds')} WHERE id IN (SELECT json_array_elements_text($2::json)))
+        JOIN (SELECT DISTINCT session_id FROM ${posted}) p ON ${matchTombstone('p.session_id')})
     )::text AS found`,
-    [JSON.stringify(posts), JSON.stringify(holds)],
+    [JSON.stringify(posts)],
   );
-  const ids = Array.isArray(found['holds']) ? found['holds'].map(String) : [];
-  return { tombstones: readRows(found['tombstones']), mail: readRows(found['mail']), holds: new Set(ids) };
+  return { tombstones: readRows(found['tombstones']), mail: readRows(found['mail']) };
 }
 
 // Mails are planned with numbers below zero, which stand for places in the list of those that the sequence gave.
 const lowest = -(2 ** 31);
 
 const failUnexpectedly = (): never => {
-  throw new Error('A mail or a hold asks for nothing of a session.');
+  throw new Error('A mail asks for nothing of a session.');
 };
 
-function createFacts({ tombstones, mail, holds }: MailFacts): StoredFacts {
+function createFacts({ tombstones, mail }: MailFacts): StoredFacts {
   const mails = checks.readMail(mail);
   return {
     findDeletion: (sessionId) => checks.findDeletion(sessionId, tombstones),
     findRequestMail: ({ sessionId, requestId }) => mails.find((each) => each.sessionId === sessionId && each.requestId === requestId),
     findLastMail: () => lowest - 1,
-    hasHold: (id) => holds.has(id),
     find: failUnexpectedly,
     hasAnswer: failUnexpectedly,
     hasEffect: failUnexpectedly,
@@ -102,25 +96,19 @@ function createFacts({ tombstones, mail, holds }: MailFacts): StoredFacts {
 
 interface MailChanges {
   readonly posted: readonly Mail[];
-  readonly holds: ReadonlyMap<string, StoredHold | undefined>;
   /** Mails that a new one takes the place of. */
   readonly damaged: readonly StoredRow[];
   readonly payload: string;
 }
 
-async function store(query: Query, { schema }: MailPlace, { posted, holds, damaged, payload }: MailChanges): Promise<void> {
+async function store(query: Query, { schema }: MailPlace, { posted, damaged, payload }: MailChanges): Promise<void> {
   if (damaged.length > 0) {
     const numbers = JSON.stringify(damaged.map(({ num }) => num));
     await query(`DELETE FROM ${inSchema(schema, 'mail')} WHERE num IN (SELECT json_array_elements_text($1::json)::bigint)`, [numbers]);
   }
   const statement = createStatement();
-  const put = [...holds.values()].flatMap((hold) => (hold === undefined ? [] : [toJsonRow('holds', toHoldValues(hold))]));
-  const dropped = [...holds].flatMap(([id, hold]) => (hold === undefined ? id : []));
   const mails = posted.map((mail) => toJsonRow('mail', toMailValues(mail)));
   const added = insert(statement, schema, { table: 'mail', rows: mails, onConflict: 'ON CONFLICT DO NOTHING' });
-  const replace = 'ON CONFLICT (id) DO UPDATE SET at = excluded.at, body = excluded.body, sum = excluded.sum';
-  insert(statement, schema, { table: 'holds', rows: put, onConflict: replace });
-  remove(statement, schema, ['holds', { id: dropped }]);
   const notify = `(SELECT count(*) FROM pg_notify(${statement.place(toChannel(schema))}, ${statement.place(payload)}))`;
   const found = await queryJson(query, statement.toText(`'added', ${added}, 'notified', ${notify}`), statement.values);
   if (found['added'] !== posted.length) throw new RowChangedError('a mail of the same request was added meanwhile');
@@ -134,8 +122,8 @@ export async function runMailTasks(query: Query, place: MailPlace, tasks: readon
   const number = (mail: Mail): Mail => (mail.num < 0 ? { ...mail, num: numbers[mail.num - lowest] ?? 0 } : mail);
   const results = tasks.map((task): StoreTaskResult => {
     try {
-      const { mail, ...found } = planTask(plan, task);
-      return { ok: true, epoch: 0, ...found, ...(mail !== undefined && { mail: number(mail) }) };
+      const { mail } = planTask(plan, task);
+      return { ok: true, epoch: 0, ...(mail !== undefined && { mail: number(mail) }) };
     } catch (error) {
       return { ok: false, error: toSessionError(getSessionId(task) ?? '', error) };
     }
@@ -143,7 +131,7 @@ export async function runMailTasks(query: Query, place: MailPlace, tasks: readon
   const change = toStoreChange(tasks, results);
   if (change !== undefined) {
     const damaged = facts.mail.filter((row) => !isIntact('mail', row));
-    await store(query, place, { posted: plan.mail.posted.map(number), holds: plan.holds, damaged, payload: toPayload(change) });
+    await store(query, place, { posted: plan.mail.posted.map(number), damaged, payload: toPayload(change) });
   }
   return results;
 }
@@ -168,10 +156,4 @@ export async function readMail(query: Query, { schema }: MailPlace, asked: MailQ
     if (found.length < limit || mails.length >= limit) return mails.slice(0, limit);
     last = Number(found.at(-1)?.['num']);
   }
-}
-
-/** Reads holds by their time, without damaged ones. */
-export async function readHolds(query: Query, { schema }: MailPlace): Promise<readonly StoredHold[]> {
-  const text = `SELECT json_build_object('holds', (SELECT json_agg(h ORDER BY at, id) FROM ${inSchema(schema, 'holds')} h))::text AS found`;
-  return checks.readHolds(readRows((await queryJson(query, text))['holds']));
 }

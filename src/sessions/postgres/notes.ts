@@ -4,15 +4,8 @@
 // N2. A note about a session and the deletion of that session exclude each other, as mails do.
 import { InvalidArgumentError } from '../../lib/index.ts';
 import type { NoteQuery, NoteWrite, StoredNote, StoredRow } from '../index.ts';
-import {
-  checkNote,
-  getNoteTable,
-  parseNoteQuery,
-  readNoteRow,
-  SessionDeletedError,
-  StoreUnavailableError,
-  toNoteValues,
-} from '../index.ts';
+import { checkNote, parseNoteQuery, readNoteRow, SessionDeletedError, StoreUnavailableError, toNoteValues } from '../index.ts';
+import { toChannel, toPayload } from './change-feed.ts';
 import { isStorable } from './check-texts.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow, readRows } from './connection.ts';
@@ -21,17 +14,12 @@ import { lockSessions } from './mailbox.ts';
 import { matchTombstone } from './sql.ts';
 import { checks, inSchema, isIntact, listColumns, withChecksum } from './tables.ts';
 
-// A damaged session makes it a row of the other table, with another checksum.
-const isIntactNote = (row: StoredRow): boolean => isIntact(row['session_id'] === null ? 'notes' : 'session_notes', row);
+const isIntactNote = (row: StoredRow): boolean => isIntact('notes', row);
 
-/** Selects notes, those about sessions too. */
-const selectNotes = (schema: string, where: string): string =>
-  `SELECT ${listColumns('notes')}, NULL AS session_id FROM ${inSchema(schema, 'notes')} WHERE ${where}
-    UNION ALL SELECT ${listColumns('notes')}, session_id FROM ${inSchema(schema, 'session_notes')} WHERE ${where}`;
+const selectNotes = (schema: string, where: string): string => `SELECT * FROM ${inSchema(schema, 'notes')} WHERE ${where}`;
 
 export async function readNote(query: Query, schema: string, name: string): Promise<StoredNote | undefined> {
-  // Those about sessions first: a note that an earlier build has written since is older.
-  const rows = `${selectNotes(schema, 'name = $1')} ORDER BY session_id NULLS LAST LIMIT 1`;
+  const rows = selectNotes(schema, 'name = $1');
   const row = readRow(
     (await queryJson(query, `SELECT json_build_object('note', (SELECT row_to_json(n) FROM (${rows}) n))::text AS found`, [name]))['note'],
   );
@@ -56,58 +44,39 @@ async function assertNotDeleted(query: Query, schema: string, sessionId: string)
   if (deletedAt !== undefined) throw new SessionDeletedError(sessionId, deletedAt);
 }
 
-/** Adds a note. Returns false if there is one of its name. */
-async function insertNote(query: Query, schema: string, note: StoredNote): Promise<boolean> {
-  const table = getNoteTable(note);
-  const values = withChecksum(table, toNoteValues({ ...note, version: note.version + 1 }));
-  const places = values.map((_, index) => `$${index + 1}`).join(', ');
-  const text = `INSERT INTO ${inSchema(schema, table)} (${listColumns(table)}) VALUES (${places}) ON CONFLICT DO NOTHING RETURNING 1`;
-  return (await query(text, [...values])).length === 1;
-}
-
-/** Adds or replaces a note in its table. Returns false if its version is another. */
-async function putNote(query: Query, schema: string, note: StoredNote): Promise<boolean> {
-  const { version } = note;
-  if (version === 0) return insertNote(query, schema, note);
-  const table = getNoteTable(note);
-  const values = withChecksum(table, toNoteValues({ ...note, version: version + 1 }));
-  const columns = listColumns(table).split(', ');
-  const set = columns.map((column, index) => `${column} = $${index + 1}`).join(', ');
-  const text = `UPDATE ${inSchema(schema, table)} SET ${set} WHERE name = $1 AND version = $${columns.length + 1} RETURNING 1`;
-  return (await query(text, [...values, version])).length === 1;
-}
-
-async function dropNote(query: Query, schema: string, { name, version }: NoteWrite): Promise<boolean> {
-  const drop = (table: 'notes' | 'session_notes'): string =>
-    `DELETE FROM ${inSchema(schema, table)} WHERE name = $1 AND version = $2 RETURNING 1`;
-  const text = `WITH one AS (${drop('notes')}), other AS (${drop('session_notes')}) SELECT 1 FROM one UNION ALL SELECT 1 FROM other`;
-  return (await query(text, [name, version])).length === 1;
-}
-
-/** Adds or replaces a note about a session, inside a transaction. One of an earlier build did not say so, and is moved. */
-async function putSessionNote(query: Query, schema: string, note: StoredNote): Promise<boolean> {
+/** Adds, replaces or removes a note. Returns false if its version is another. */
+async function putNote(query: Query, schema: string, { body, ...note }: NoteWrite): Promise<boolean> {
   const { name, version } = note;
-  const others = inSchema(schema, 'notes');
-  if (version === 0) {
-    const isTaken = (await query(`SELECT 1 FROM ${others} WHERE name = $1`, [name])).length > 0;
-    return !isTaken && putNote(query, schema, note);
-  }
-  if (await putNote(query, schema, note)) return true;
-  const isMoved = (await query(`DELETE FROM ${others} WHERE name = $1 AND version = $2 RETURNING 1`, [name, version])).length === 1;
-  return isMoved && insertNote(query, schema, note);
+  const notes = inSchema(schema, 'notes');
+  if (body === undefined)
+    return (await query(`DELETE FROM ${notes} WHERE name = $1 AND version = $2 RETURNING 1`, [name, version])).length === 1;
+  const values = withChecksum('notes', toNoteValues({ ...note, version: version + 1, body }));
+  const columns = listColumns('notes');
+  const places = values.map((_, index) => `$${index + 1}`).join(', ');
+  const text =
+    version === 0
+      ? `INSERT INTO ${notes} (${columns}) VALUES (${places}) ON CONFLICT DO NOTHING RETURNING 1`
+      : `UPDATE ${notes} SET (${columns}) = ROW (${places}) WHERE name = $1 AND version = $${values.length + 1} RETURNING 1`;
+  return (await query(text, version === 0 ? [...values] : [...values, version])).length === 1;
 }
 
-/** Writes a note. Returns false if its version is another. */
-export async function writeNote(query: Query, { schema, sql }: MailPlace, note: NoteWrite): Promise<boolean> {
-  checkNote(note);
+async function write(query: Query, { schema, sql }: MailPlace, note: NoteWrite): Promise<boolean> {
   const { name, body, sessionId } = note;
   if ([name, sessionId, body].some((each) => each !== undefined && !isStorable(each)))
     throw new InvalidArgumentError(`Note "${name}" has characters that Postgres cannot store.`);
-  if (body === undefined) return dropNote(query, schema, note);
-  if (sessionId === undefined) return putNote(query, schema, { ...note, body });
+  if (body === undefined || sessionId === undefined) return putNote(query, schema, note);
   await query(`${sql.begin}; ${lockSessions(schema, [sessionId], true)}`);
   await assertNotDeleted(query, schema, sessionId);
-  const isWritten = await putSessionNote(query, schema, { ...note, body });
+  const isWritten = await putNote(query, schema, note);
   await query('COMMIT');
+  return isWritten;
+}
+
+/** Writes a note. Returns false if its version is another. */
+export async function writeNote(query: Query, place: MailPlace, note: NoteWrite): Promise<boolean> {
+  checkNote(note);
+  const isWritten = await write(query, place, note);
+  if (isWritten && note.isAnnounced === true)
+    await query('SELECT pg_notify($1, $2)', [toChannel(place.schema), toPayload({ hasMail: false })]);
   return isWritten;
 }

@@ -1,13 +1,12 @@
 // Opening a Postgres schema as a session store.
-// O1. A schema that is not a session store, or one of a newer release, is left exactly as it was found.
-// O2. Tables that an earlier build did not have are added, and the version of the schema stays: that build still works beside this one.
-// O3. Stores that start at the same time migrate once: a lock that ends with the transaction puts them in order.
+// O1. A schema that is not a session store, or one of another release, is left exactly as it was found.
+// O2. Stores that start at the same time create the tables once: a lock that ends with the transaction puts them in order.
 import type { StoredRow } from '../index.ts';
-import { StoreUnavailableError } from '../index.ts';
+import { createSchemaError, StoreUnavailableError } from '../index.ts';
 import { getSqlState, toStoreError } from './classify-error.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow } from './connection.ts';
-import { addLaterTables, inSchema, isIntact, laterTables, migrateFrom, schemaVersion, listColumns } from './tables.ts';
+import { createTables, inSchema, isIntact, listColumns, schemaVersion } from './tables.ts';
 
 const oldestServer = 140_000;
 
@@ -18,7 +17,6 @@ function describeServer(schema: string): string {
     'encoding', current_setting('server_encoding'),
     'hasSchema', EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = '${schema}'),
     'hasMeta', to_regclass('${inSchema(schema, 'meta')}') IS NOT NULL,
-    'isComplete', ${laterTables.map((table) => `to_regclass('${inSchema(schema, table)}') IS NOT NULL`).join(' AND ')},
     'hasTables', EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '${schema}')
   )::text AS found`;
 }
@@ -34,7 +32,8 @@ function checkServer({ server, version, encoding }: StoredRow): void {
   }
 }
 
-async function readVersion(query: Query, schema: string): Promise<number> {
+/** Throws if the tables are those of another release. */
+async function checkVersion(query: Query, schema: string): Promise<void> {
   const name = `the Postgres schema "${schema}"`;
   let row: StoredRow | undefined;
   try {
@@ -50,11 +49,7 @@ async function readVersion(query: Query, schema: string): Promise<number> {
   if (row === undefined || !isIntact('meta', row))
     throw new StoreUnavailableError('failed', `the row with the schema version of ${name} is damaged or missing`);
   const found = Number(row['value']);
-  if (found <= schemaVersion) return found;
-  throw new StoreUnavailableError(
-    'newer-schema',
-    `${name} has version ${found}, written by a newer release; this one reads up to version ${schemaVersion}`,
-  );
+  if (found !== schemaVersion) throw createSchemaError(name, found, schemaVersion);
 }
 
 function notAStore(schema: string, cause?: unknown): StoreUnavailableError {
@@ -66,40 +61,28 @@ function notAStore(schema: string, cause?: unknown): StoreUnavailableError {
   );
 }
 
-interface FoundSchema {
-  /** The number of the schema; 0 if it has no tables. */
-  readonly version: number;
-  readonly hasSchema: boolean;
-  /** True if the tables are there that were added without a new number. */
-  readonly isComplete: boolean;
-}
-
-const isCurrent = ({ version, isComplete }: FoundSchema): boolean => version === schemaVersion && isComplete;
-
-/** Finds the version of the tables. Throws for a schema that cannot be used. Writes nothing. */
-async function findSchema(query: Query, schema: string): Promise<FoundSchema> {
+/** Finds out what is there. Throws for a schema that cannot be used. Writes nothing. */
+async function findSchema(query: Query, schema: string): Promise<'missing' | 'empty' | 'ready'> {
   const found = await queryJson(query, describeServer(schema));
   checkServer(found);
-  const isComplete = found['isComplete'] === true;
-  if (found['hasMeta'] === true) return { version: await readVersion(query, schema), hasSchema: true, isComplete };
+  if (found['hasMeta'] === true) {
+    await checkVersion(query, schema);
+    return 'ready';
+  }
   if (found['hasTables'] === true) throw notAStore(schema);
-  return { version: 0, hasSchema: found['hasSchema'] === true, isComplete };
-}
-
-async function migrate(query: Query, schema: string): Promise<void> {
-  await query('BEGIN ISOLATION LEVEL READ COMMITTED');
-  await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`stepline migrates ${schema}`]);
-  // Another process may have been quicker.
-  const { version, hasSchema, isComplete } = await findSchema(query, schema);
-  if (!hasSchema) await query(`CREATE SCHEMA "${schema}"`);
-  if (version < schemaVersion) await query(migrateFrom(version, schema));
-  else if (!isComplete) await query(addLaterTables(schema));
-  await query('COMMIT');
+  return found['hasSchema'] === true ? 'empty' : 'missing';
 }
 
 /** Makes the schema ready to be used as a store. */
 export async function prepareSchema(query: Query, schema: string): Promise<void> {
-  if (!isCurrent(await findSchema(query, schema))) await migrate(query, schema);
+  if ((await findSchema(query, schema)) === 'ready') return;
+  await query('BEGIN ISOLATION LEVEL READ COMMITTED');
+  await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`stepline creates ${schema}`]);
+  // Another process may have been quicker.
+  const found = await findSchema(query, schema);
+  if (found === 'missing') await query(`CREATE SCHEMA "${schema}"`);
+  if (found !== 'ready') await query(createTables(schema));
+  await query('COMMIT');
 }
 
 /** Classifies an error of opening. */

@@ -13,12 +13,12 @@ import { readFeed } from './feed.ts';
 import { readClaim } from './holder.ts';
 import { listSessions } from './list-sessions.ts';
 import type { MailPlace } from './mailbox.ts';
-import { readHolds, readMail } from './mailbox.ts';
+import { readMail } from './mailbox.ts';
 import { listNotes, readNote, writeNote } from './notes.ts';
 import { prepareSchema, toOpenError } from './open-database.ts';
 import type { PostgresStoreOptions } from './postgres-options.ts';
 import { parseOptions } from './postgres-options.ts';
-import { findAnswer, loadSession, readEffects, readEntries } from './read-session.ts';
+import { findAnswer, loadSession, readEffects, readEntries, readHead } from './read-session.ts';
 import { retryWhilePassing } from './retry.ts';
 import { createSql } from './sql.ts';
 import type { KeptTask } from './write-queue.ts';
@@ -89,69 +89,72 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
     else pool.removeListener?.('error', ignoreError);
   }
 
+  /** Queues a task whose result nobody needs. */
+  const store = async (task: StoreTask): Promise<void> => {
+    await enqueue(task);
+  };
+
   return {
-    claim: async (request = {}) => (await enqueue({ type: 'claim', request })).epoch,
-    readClaim: () => read((query) => readClaim(query, sql)),
-    beat: async (epoch) => {
-      await enqueue({ type: 'beat', epoch });
+    log: {
+      load: (sessionId) => withNames([sessionId], undefined, () => read((query) => loadSession(query, sql, sessionId), sessionId)),
+      entries: (sessionId, asked = {}) =>
+        withNames([sessionId], [], () => read((query) => readEntries(query, sql, { ...asked, sessionId }), sessionId)),
+      findRequest: (sessionId, requestId) =>
+        withNames([sessionId, requestId], undefined, () => read((query) => findAnswer(query, sql, { sessionId, requestId }), sessionId)),
+      effects: (sessionId, asked = {}) => {
+        // A prefix that cannot be stored begins no key.
+        const { prefix = '', skip = 0 } = asked;
+        const query = isStorable(prefix) ? { prefix, skip } : { skip: Number.MAX_SAFE_INTEGER };
+        return withNames([sessionId], undefined, () => read((run) => readEffects(run, sql, { ...query, sessionId }), sessionId));
+      },
+      write: (write) => store({ type: 'write', write }),
+      rewrite: (rewrite) => store({ type: 'rewrite', rewrite }),
+      delete: (deletion) => store({ type: 'delete', deletion }),
     },
-    release: async (epoch) => {
-      await enqueue({ type: 'release', epoch });
+    heads: {
+      read: (sessionId) => withNames([sessionId], undefined, () => read((query) => readHead(query, sql, sessionId), sessionId)),
+      list: (asked = {}) => {
+        const { tenant, agentName, owner, status, stopReason, tag } = asked;
+        return withNames([tenant, agentName, owner, status, stopReason, tag], { sessions: [] }, () =>
+          read((query) => listSessions(query, { sql, schema }, asked)),
+        );
+      },
+      quarantine: (sessionId, damage) =>
+        withNames([sessionId], undefined, () =>
+          store({ type: 'quarantine', sessionId, damage: damage === undefined ? undefined : cleanText(damage) }),
+        ),
     },
-    write: async (write) => {
-      await enqueue({ type: 'write', write });
+    claims: {
+      claim: async (request = {}) => (await enqueue({ type: 'claim', request })).epoch,
+      read: () => read((query) => readClaim(query, sql)),
+      beat: (epoch) => store({ type: 'beat', epoch }),
+      release: (epoch) => store({ type: 'release', epoch }),
     },
-    rewrite: async (rewrite) => {
-      await enqueue({ type: 'rewrite', rewrite });
+    inbox: {
+      post: async (mail) => {
+        const posted = await enqueue({ type: 'post', mail });
+        // Holds: the plan finds or adds one.
+        return posted.mail as Mail;
+      },
+      read: (asked = {}) => withNames([asked.sessionId, asked.requestId], [], () => read((query) => readMail(query, place, asked))),
+      answer: (answer) => store({ type: 'answer-mail', answer }),
     },
-    delete: async (deletion) => {
-      await enqueue({ type: 'delete', deletion });
+    notes: {
+      read: (name) => withNames([name], undefined, () => read((query) => readNote(query, schema, name))),
+      list: (asked) => withNames([asked.prefix, asked.after], [], () => read((query) => listNotes(query, schema, asked))),
+      write: (note) => read((query) => writeNote(query, place, note)),
     },
-    load: (sessionId) => withNames([sessionId], undefined, () => read((query) => loadSession(query, sql, sessionId), sessionId)),
-    entries: (sessionId, asked = {}) =>
-      withNames([sessionId], [], () => read((query) => readEntries(query, sql, { ...asked, sessionId }), sessionId)),
-    findRequest: (sessionId, requestId) =>
-      withNames([sessionId, requestId], undefined, () => read((query) => findAnswer(query, sql, { sessionId, requestId }), sessionId)),
-    effects: (sessionId, asked = {}) => {
-      // A prefix that cannot be stored begins no key.
-      const { prefix = '', skip = 0 } = asked;
-      const query = isStorable(prefix) ? { prefix, skip } : { skip: Number.MAX_SAFE_INTEGER };
-      return withNames([sessionId], undefined, () => read((run) => readEffects(run, sql, { ...query, sessionId }), sessionId));
+    feed: {
+      read: (asked = {}) => {
+        const empty = { entries: [], cursor: asked.after ?? 'end', hasMore: false };
+        return withNames([asked.tenant], empty, () => read((query) => readFeed(query, schema, asked)));
+      },
     },
-    list: (asked = {}) => {
-      const { tenant, agentName, owner, status, stopReason, tag } = asked;
-      return withNames([tenant, agentName, owner, status, stopReason, tag], { sessions: [] }, () =>
-        read((query) => listSessions(query, { sql, schema }, asked)),
-      );
-    },
-    feed: (asked = {}) => {
-      const empty = { entries: [], cursor: asked.after ?? 'end', hasMore: false };
-      return withNames([asked.tenant], empty, () => read((query) => readFeed(query, schema, asked)));
-    },
-    quarantine: (sessionId, damage) =>
-      withNames([sessionId], undefined, async () => {
-        await enqueue({ type: 'quarantine', sessionId, damage: damage === undefined ? undefined : cleanText(damage) });
-      }),
-    post: async (mail) => {
-      const posted = await enqueue({ type: 'post', mail });
-      // Holds: the plan finds or adds one.
-      return posted.mail as Mail;
-    },
-    readMail: (asked = {}) => withNames([asked.sessionId, asked.requestId], [], () => read((query) => readMail(query, place, asked))),
-    answerMail: async (answer) => {
-      await enqueue({ type: 'answer-mail', answer });
-    },
-    putHold: async (hold) => {
-      await enqueue({ type: 'put-hold', hold });
-    },
-    dropHold: (id) => withNames([id], false, async () => (await enqueue({ type: 'drop-hold', id })).wasThere === true),
-    readHolds: () => read((query) => readHolds(query, place)),
-    readNote: (name) => withNames([name], undefined, () => read((query) => readNote(query, schema, name))),
-    listNotes: (asked) => withNames([asked.prefix, asked.after], [], () => read((query) => listNotes(query, schema, asked))),
-    writeNote: (note) => read((query) => writeNote(query, place, note)),
-    watch: (listener) => {
-      assertOpen();
-      return feed.watch(listener);
+    changes: {
+      watch: (listener) => {
+        assertOpen();
+        return feed.watch(listener);
+      },
     },
     close: () => (closing ??= close()),
   };

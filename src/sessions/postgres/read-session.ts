@@ -1,7 +1,7 @@
 // Reading one session.
 // Owns:     which rows are read, in one statement each, so that everything is of one moment; all of them are checked.
 // Does not: repair anything.
-import type { EffectQuery, EntryQuery, KnownSession, LogEntry, OpenEffects, StoredRow, StoredSession } from '../index.ts';
+import type { EffectQuery, EntryQuery, KnownSession, LogEntry, OpenEffects, SessionHead, StoredRow, StoredSession } from '../index.ts';
 import { parseEffectQuery, parseRange, SessionDamagedError, SessionDeletedError } from '../index.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow, readRows } from './connection.ts';
@@ -74,6 +74,12 @@ export async function findAnswer(
   const found = await queryJson(query, sql.request, [sessionId, requestId]);
   const row = readKnown(sessionId, found) && readRow(found['entry']);
   return row && checks.readEntry(sessionId, row);
+}
+
+/** Reads the head of a session. */
+export async function readHead(query: Query, sql: Sql, sessionId: string): Promise<SessionHead | undefined> {
+  const session = readKnown(sessionId, await queryJson(query, sql.head, [sessionId]));
+  return session && { header: session.header, head: session.head };
 }
 
 /** Reads rows of the open step. */

@@ -30,6 +30,7 @@ export interface Sql {
   readonly entries: string;
   readonly lastSeen: string;
   readonly request: string;
+  readonly head: string;
   /** `$2`: prefix of the keys, `$3`: rows to skip. */
   readonly effects: string;
   readonly lost: string;
@@ -51,10 +52,10 @@ export interface Sql {
  */
 const idleMs = 1000;
 
-/** SQL that is true for the tombstones of a session, `t`. Those of earlier builds have its id, later ones a digest of it. */
+/** SQL that is true for the tombstones of a session, `t`. */
 export function matchTombstone(id: string): string {
-  const ids = `(${id}, 'sha256:' || encode(sha256(convert_to(${id}, 'UTF8')), 'hex'))`;
-  return `t.id IN ${ids} OR t.id_copy IN ${ids}`;
+  const digest = `'sha256:' || encode(sha256(convert_to(${id}, 'UTF8')), 'hex')`;
+  return `t.id = ${digest} OR t.id_copy = ${digest}`;
 }
 
 /** Texts for the tables in a schema. */
@@ -183,6 +184,7 @@ export function createSql(schema: string, timeoutMs: number): Sql {
       SELECT json_build_object(${known},
         'entry', (SELECT row_to_json(l) FROM ${log} l WHERE ${ofOne} AND request_id = $2 AND ${readable})
       )${asFound}`,
+    head: `${one} SELECT json_build_object(${known})${asFound}`,
     effects: `${one}
       SELECT json_build_object(${known},
         'effects', (SELECT json_agg(e ORDER BY k) FROM (

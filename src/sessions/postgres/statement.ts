@@ -92,7 +92,7 @@ export function addChanges(statement: Statement, schema: string, changes: Change
   remove(statement, schema, ['effects', { session: [...cleared, ...nums] }]);
   remove(statement, schema, ['quarantine', { id: ids, session: nums }]);
   remove(statement, schema, ['mail', { session_id: ids, num: taken }]);
-  remove(statement, schema, ['session_notes', { session_id: ids }]);
+  remove(statement, schema, ['notes', { session_id: ids }]);
   update(statement, schema, { table: 'mail', keys: ['num'], rows: replied });
   return [
     [update(statement, schema, { table: 'sessions', keys: ['num'], rows: headers }), headers.length],

@@ -54,9 +54,7 @@ const types: { readonly [Table in StoredTable]: Readonly<Record<(typeof storedCo
   holder: { num: 'bigint', epoch: 'bigint', beats: 'bigint', body: text },
   mail: { num: 'bigint', session_id: text, request_id: text, at: time, body: text, reply: text },
   tombstones: { id: text, num: 'bigint', at: time, id_copy: text },
-  holds: { id: text, at: time, body: text },
-  notes: { name: text, version: 'bigint', body: text },
-  session_notes: { name: text, version: 'bigint', session_id: text, body: text },
+  notes: { name: text, version: 'bigint', session_id: text, body: text },
 };
 
 /** The columns of a whole row, with their types. */
@@ -74,67 +72,40 @@ type OtherName = 'writers' | 'mail_num' | 'feed' | 'feed_num' | 'feed_add' | 'fe
 /** Names something in its schema. */
 export const inSchema = (schema: string, name: StoredTable | OtherName): string => `${quote(schema)}.${name}`;
 
+/** The release of the tables that this code works with. */
+export const schemaVersion = 2;
+
 // Rows that are updated with each step get room beside them, so that their indexes stay as they are.
 const updated = 'WITH (fillfactor = 50)';
 
-/** Tables that a schema of an earlier build may lack. That build works on with the schema as before. */
-export const laterTables: readonly (StoredTable | 'feed')[] = ['holder', 'mail', 'tombstones', 'holds', 'notes', 'session_notes', 'feed'];
-
-/**
- * Creates the table of the order in which entries were committed. The database fills it, so that entries of an earlier build are in it too.
- * Its row 0 is not an entry: it has the highest session number from before there was a feed. The lock comes first: nothing is added
- * between that row and the trigger.
- */
+/** Creates the table of the order in which entries were committed, which the database fills. */
 function createFeed(schema: string): string {
   const [feed, log, numbers] = [inSchema(schema, 'feed'), inSchema(schema, 'log'), inSchema(schema, 'feed_num')];
   const [add, remove] = [inSchema(schema, 'feed_add'), inSchema(schema, 'feed_remove')];
   return `
-    LOCK TABLE ${log} IN SHARE ROW EXCLUSIVE MODE;
-    CREATE SEQUENCE IF NOT EXISTS ${numbers};
-    CREATE TABLE IF NOT EXISTS ${feed} (num bigint PRIMARY KEY, session bigint, n bigint, sum bigint, UNIQUE (session, n));
-    INSERT INTO ${feed} (num, session, n, sum) SELECT 0, coalesce(max(session), 0), 0, 0 FROM ${log} ON CONFLICT DO NOTHING;
-    CREATE OR REPLACE FUNCTION ${add}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
+    CREATE SEQUENCE ${numbers};
+    CREATE TABLE ${feed} (num bigint PRIMARY KEY, session bigint, n bigint, sum bigint, UNIQUE (session, n));
+    CREATE FUNCTION ${add}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
       INSERT INTO ${feed} (num, session, n, sum)
         SELECT nextval('${numbers}'), e.session, e.n, ${feedSum('e.session', 'e.n')}
         FROM (SELECT session, n FROM added WHERE events IS NOT NULL ORDER BY session, n) e
         ON CONFLICT DO NOTHING;
       RETURN NULL;
     END $feed$;
-    CREATE OR REPLACE FUNCTION ${remove}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
+    CREATE FUNCTION ${remove}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
       DELETE FROM ${feed} f USING removed r WHERE f.session = r.session AND f.n = r.n;
       RETURN NULL;
     END $feed$;
-    CREATE OR REPLACE TRIGGER log_added AFTER INSERT ON ${log}
+    CREATE TRIGGER log_added AFTER INSERT ON ${log}
       REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ${add}();
-    CREATE OR REPLACE TRIGGER log_removed AFTER DELETE ON ${log}
+    CREATE TRIGGER log_removed AFTER DELETE ON ${log}
       REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION ${remove}();
   `;
 }
 
-/** Creates the later tables that are not there. */
-export function addLaterTables(schema: string): string {
+/** Creates everything in an empty schema. */
+export function createTables(schema: string): string {
   const name = (table: Parameters<typeof inSchema>[1]): string => inSchema(schema, table);
-  const create = (table: StoredTable, keys = '', options = ''): string =>
-    `CREATE TABLE IF NOT EXISTS ${name(table)} (${typedColumns(table)}${keys}) ${options};`;
-  return `
-    ${create('holder', ', PRIMARY KEY (num)', updated)}
-    ${create('mail', ', PRIMARY KEY (num), UNIQUE (session_id, request_id)')}
-    ${create('tombstones')}
-    ${create('holds', ', PRIMARY KEY (id)')}
-    ${create('notes', ', PRIMARY KEY (name)', updated)}
-    ${create('session_notes', ', PRIMARY KEY (name)', updated)}
-    CREATE SEQUENCE IF NOT EXISTS ${name('mail_num')};
-    CREATE INDEX IF NOT EXISTS session_notes_session ON ${name('session_notes')} (session_id);
-    CREATE INDEX IF NOT EXISTS mail_waiting ON ${name('mail')} (num) WHERE reply IS NULL;
-    CREATE INDEX IF NOT EXISTS tombstones_id ON ${name('tombstones')} (id);
-    CREATE INDEX IF NOT EXISTS tombstones_copy ON ${name('tombstones')} (id_copy);
-    CREATE INDEX IF NOT EXISTS tombstones_num ON ${name('tombstones')} (num) WHERE num IS NOT NULL;
-    ${createFeed(schema)}
-  `;
-}
-
-function createTables(schema: string): string {
-  const name = (table: StoredTable | 'writers'): string => inSchema(schema, table);
   const create = (table: StoredTable, keys = '', options = ''): string =>
     `CREATE TABLE ${name(table)} (${typedColumns(table)}${keys}) ${options};`;
   return `
@@ -145,6 +116,11 @@ function createTables(schema: string): string {
     ${create('log', ', PRIMARY KEY (session, n)')}
     ${create('effects')}
     ${create('quarantine', ', UNIQUE (id)')}
+    ${create('holder', ', PRIMARY KEY (num)', updated)}
+    ${create('mail', ', PRIMARY KEY (num), UNIQUE (session_id, request_id)')}
+    ${create('tombstones')}
+    ${create('notes', ', PRIMARY KEY (name)', updated)}
+    CREATE SEQUENCE ${name('mail_num')};
     CREATE TABLE ${name('writers')} (id ${text} PRIMARY KEY, batch bigint, written_at timestamptz DEFAULT now()) ${updated};
     CREATE INDEX sessions_tenant ON ${name('sessions')} (tenant) WHERE tenant IS NOT NULL;
     CREATE INDEX sessions_agent ON ${name('sessions')} (agent_id);
@@ -160,7 +136,13 @@ function createTables(schema: string): string {
     CREATE UNIQUE INDEX log_first ON ${name('log')} (session_id) WHERE session_id IS NOT NULL;
     CREATE INDEX effects_session ON ${name('effects')} (session);
     CREATE INDEX quarantine_session ON ${name('quarantine')} (session);
-    INSERT INTO ${name('meta')} (name, value, sum) VALUES ${toMetaRow('epoch', 0)};
+    CREATE INDEX notes_session ON ${name('notes')} (session_id) WHERE session_id IS NOT NULL;
+    CREATE INDEX mail_waiting ON ${name('mail')} (num) WHERE reply IS NULL;
+    CREATE INDEX tombstones_id ON ${name('tombstones')} (id);
+    CREATE INDEX tombstones_copy ON ${name('tombstones')} (id_copy);
+    CREATE INDEX tombstones_num ON ${name('tombstones')} (num) WHERE num IS NOT NULL;
+    ${createFeed(schema)}
+    INSERT INTO ${name('meta')} (name, value, sum) VALUES ${toMetaRow('epoch', 0)}, ${toMetaRow('schema', schemaVersion)};
   `;
 }
 
@@ -169,20 +151,3 @@ function toMetaRow(key: 'schema' | 'epoch', value: number): string {
   const sum = Number(withChecksum('meta', [key, value]).at(-1));
   return `('${key}', ${value}, ${sum})`;
 }
-
-/** Each entry leads from the schema of its place to the next. Entries are added, never changed. */
-const migrations: readonly ((schema: string) => string)[] = [createTables];
-
-/** The release of the tables that this code works with. */
-export const schemaVersion: number = migrations.length;
-
-/** Statements that lead from an older schema, 0 for none, to this one. */
-export const migrateFrom = (version: number, schema: string): string => `
-  ${migrations
-    .slice(version)
-    .map((migrate) => migrate(schema))
-    .join('\n')}
-  ${addLaterTables(schema)}
-  INSERT INTO ${inSchema(schema, 'meta')} (name, value, sum) VALUES ${toMetaRow('schema', schemaVersion)}
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value, sum = excluded.sum;
-`;

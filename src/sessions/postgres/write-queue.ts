@@ -46,7 +46,7 @@ function measureTask({ task }: QueuedTask): number {
   return length;
 }
 
-/** Counts the tasks that are stored together: one at least. Mails and holds have transactions of their own. */
+/** Counts the tasks that are stored together: one at least. Mails have transactions of their own. */
 function countBatch(queue: readonly QueuedTask[]): number {
   const [first] = queue;
   const isMail = first !== undefined && isMailTask(first.task);
@@ -118,16 +118,10 @@ export function createWriteQueue(options: ParsedOptions, sql: Sql, open: () => P
 
   /** Runs tasks that can be run again, even if the attempt before was committed. */
   async function commitMail(tasks: readonly MailTask[]): Promise<readonly StoreTaskResult[]> {
-    let before: readonly StoreTaskResult[] = [];
-    const isDropped = (result: StoreTaskResult | undefined): boolean => result?.ok === true && result.wasThere === true;
     return retryWhilePassing(
       () =>
         withConnection(options, async (query) => {
-          // Dropped by an attempt whose answer was lost, a hold is not there any more.
-          const results = (await runMailTasks(query, { schema, sql }, tasks)).map((result, index) =>
-            result.ok && isDropped(before[index]) ? { ...result, wasThere: true } : result,
-          );
-          before = results;
+          const results = await runMailTasks(query, { schema, sql }, tasks);
           await query('COMMIT');
           return results;
         }),

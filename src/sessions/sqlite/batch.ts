@@ -57,8 +57,6 @@ function refresh(db: Connection, knowledge: Knowledge): void {
 /** A batch that is ready to be committed. */
 export interface RunBatch {
   readonly results: readonly StoreTaskResult[];
-  /** True if it removes text that must not be found in the file any more. */
-  readonly erases: boolean;
   /** Call it once the transaction is committed. */
   readonly settle: () => void;
 }
@@ -96,8 +94,7 @@ export function runBatch(db: Connection, knowledge: Knowledge, tasks: readonly S
     if (knowledge.sessions.size + stored.length > mostKnown) knowledge.sessions.clear();
     for (const [id, session] of stored) knowledge.sessions.set(id, session);
   };
-  const erases = deletions.size > 0 || [...drafts.values()].some(({ rewritten }) => rewritten.size > 0);
-  return { results, erases, settle };
+  return { results, settle };
 }
 
 const createFacts = (db: Connection, knowledge: Knowledge): StoredFacts => ({
@@ -108,7 +105,6 @@ const createFacts = (db: Connection, knowledge: Knowledge): StoredFacts => ({
   findEntry: (session, n) => findEntry(db, session, n),
   findMail: (num) => findMail(db, num),
   findRequestMail: (mail) => findRequestMail(db, mail),
-  hasHold: (id) => db.get(sql.hold, id) !== undefined,
   findLastMail: () => Number(db.get(sql.lastMail)?.['num']),
 });
 

@@ -29,9 +29,9 @@ const header = (id: string): SessionHeader => ({
 
 beforeAll(async () => {
   store = sqliteStore({ path });
-  epoch = await store.claim();
+  epoch = await store.claims.claim();
   for (const id of ['one', 'two', 'three']) {
-    await store.write({
+    await store.log.write({
       sessionId: id,
       epoch,
       after: 0,
@@ -54,9 +54,9 @@ afterAll(async () => {
 
 test('a time that no date has is the damage of its session, and the others are listed', async () => {
   const place = sqliteStore({ path: join(folder, 'times.db') });
-  const own = await place.claim();
+  const own = await place.claims.claim();
   const write = (id: string) =>
-    place.write({ sessionId: id, epoch: own, after: 0, header: header(id), entries: [{ n: 1, at: 1, isSnapshot: true, body: '{}' }] });
+    place.log.write({ sessionId: id, epoch: own, after: 0, header: header(id), entries: [{ n: 1, at: 1, isSnapshot: true, body: '{}' }] });
   await write('one');
   await write('two');
   const file = new DatabaseSync(join(folder, 'times.db'));
@@ -64,8 +64,8 @@ test('a time that no date has is the damage of its session, and the others are l
   file.prepare(sql.setHeader).run(...values, 1);
   file.close();
   const damage = expect.stringContaining('created_at') as string;
-  expect((await place.list()).sessions).toMatchObject([{ id: 'two' }, { id: 'one', damage }]);
-  await expect(place.load('one')).rejects.toMatchObject({ code: 'session-damaged', damage });
+  expect((await place.heads.list()).sessions).toMatchObject([{ id: 'two' }, { id: 'one', damage }]);
+  await expect(place.log.load('one')).rejects.toMatchObject({ code: 'session-damaged', damage });
   await expect(write('three')).resolves.toBeUndefined();
   await place.close();
 });
@@ -96,9 +96,9 @@ async function readProblems(id: string): Promise<Readonly<Record<string, string>
       (error: unknown) => (error as { damage?: string }).damage ?? String(error),
     );
   return {
-    load: await of(store.load(id)),
-    entries: await of(store.entries(id)),
-    list: (await store.list()).sessions.find((each) => each.id === id)?.damage ?? '',
+    load: await of(store.log.load(id)),
+    entries: await of(store.log.entries(id)),
+    list: (await store.heads.list()).sessions.find((each) => each.id === id)?.damage ?? '',
   };
 }
 
@@ -132,13 +132,13 @@ describe('damage', () => {
     [`UPDATE session_tags SET tag = 'z' WHERE ${two} AND tag = 'x'`, { list: 'the row of its tag "x" is damaged or missing' }],
     [`UPDATE session_tags SET session = 4 WHERE ${two} AND tag = 'y'`, { list: 'the row of its tag "y" is damaged or missing' }],
   ])('is told of its session, and of no other: %s', async (damage, expected) => {
-    const others = [await store.load('one'), await store.load('three')];
+    const others = [await store.log.load('one'), await store.log.load('three')];
     await whileDamaged(damage, async () => {
       expect(await readProblems('two')).toMatchObject(expected);
       expect([await readProblems('one'), await readProblems('three')]).toStrictEqual(Array(2).fill({ load: '', entries: '', list: '' }));
-      expect([await store.load('one'), await store.load('three')]).toStrictEqual(others);
-      expect((await store.list()).sessions.map(({ id }) => id).sort()).toStrictEqual(['one', 'three', 'two']);
-      expect((await store.list({ tag: 'z' })).sessions).toStrictEqual([]);
+      expect([await store.log.load('one'), await store.log.load('three')]).toStrictEqual(others);
+      expect((await store.heads.list()).sessions.map(({ id }) => id).sort()).toStrictEqual(['one', 'three', 'two']);
+      expect((await store.heads.list({ tag: 'z' })).sessions).toStrictEqual([]);
     });
     expect(await readProblems('two')).toStrictEqual({ load: '', entries: '', list: '' });
   });
@@ -149,15 +149,15 @@ describe('damage', () => {
     `DELETE FROM log WHERE ${two} AND n = 3`,
   ])('does not hide events from those who ask for later ones: %s', async (damage) => {
     await whileDamaged(damage, async () => {
-      await expect(store.entries('two', { afterSeq: 2 })).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
-      expect((await store.entries('two', { afterSeq: 3, from: 4 })).map(({ n }) => n)).toStrictEqual([4]);
+      await expect(store.log.entries('two', { afterSeq: 2 })).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
+      expect((await store.log.entries('two', { afterSeq: 3, from: 4 })).map(({ n }) => n)).toStrictEqual([4]);
     });
   });
 
   test('is told where an answer is looked for', async () => {
     await whileDamaged(`UPDATE log SET body = '[]' WHERE ${two} AND n = 2`, async () => {
-      await expect(store.findRequest('two', 'r2')).rejects.toMatchObject({ code: 'session-damaged', damage: entrySum(2) });
-      expect((await store.findRequest('two', 'r1'))?.n).toBe(1);
+      await expect(store.log.findRequest('two', 'r2')).rejects.toMatchObject({ code: 'session-damaged', damage: entrySum(2) });
+      expect((await store.log.findRequest('two', 'r1'))?.n).toBe(1);
     });
   });
 
@@ -168,20 +168,20 @@ describe('damage', () => {
   ])('is not written over: %s', async (damage, change) => {
     await whileDamaged(damage, async () => {
       const before = raw.prepare('SELECT * FROM sessions, heads').all();
-      const going = store.write({ sessionId: 'two', epoch, after: 4, ...change, effects: [{ key: 'q', phase: 'intent', body: '1' }] });
+      const going = store.log.write({ sessionId: 'two', epoch, after: 4, ...change, effects: [{ key: 'q', phase: 'intent', body: '1' }] });
       await expect(going).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
       const anew = { sessionId: 'two', epoch, after: 0, header: header('two'), entries: [{ n: 1, at: 1, isSnapshot: true, body: '1' }] };
-      await expect(store.write(anew)).rejects.toMatchObject({ sessionId: 'two' });
+      await expect(store.log.write(anew)).rejects.toMatchObject({ sessionId: 'two' });
       expect(raw.prepare('SELECT * FROM sessions, heads').all()).toStrictEqual(before);
     });
   });
 
   test('of the row that says who may write stops writing, not reading', async () => {
     raw.exec("UPDATE meta SET value = value + 1 WHERE name = 'epoch'");
-    await expect(store.write({ sessionId: 'two', epoch, after: 4 })).rejects.toMatchObject({ problem: 'failed' });
-    await expect(store.claim()).rejects.toMatchObject({ problem: 'failed' });
-    expect((await store.load('two'))?.head).toBe(4);
+    await expect(store.log.write({ sessionId: 'two', epoch, after: 4 })).rejects.toMatchObject({ problem: 'failed' });
+    await expect(store.claims.claim()).rejects.toMatchObject({ problem: 'failed' });
+    expect((await store.log.load('two'))?.head).toBe(4);
     raw.exec("UPDATE meta SET value = value - 1 WHERE name = 'epoch'");
-    await store.write({ sessionId: 'two', epoch, after: 4 });
+    await store.log.write({ sessionId: 'two', epoch, after: 4 });
   });
 });

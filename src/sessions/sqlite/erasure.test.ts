@@ -33,22 +33,22 @@ async function writeSecrets(store: SessionStore, epoch: number): Promise<void> {
     updatedAt: 1,
   } as const;
   const entry = (n: number) => ({ n, at: 1, isSnapshot: n === 1, requestId: `${secret}${n}`, body: long, events: secret });
-  await store.write({ sessionId: 's', epoch, after: 0, header: { ...header, details: long }, entries: [entry(1), entry(2)] });
-  await store.write({ sessionId: 's', epoch, after: 2, effects: [{ key: secret, phase: 'result', body: long }] });
-  await store.write({ sessionId: 's', epoch, after: 2, clearsEffects: true, entries: [entry(3)] });
-  await store.write({ sessionId: 's', epoch, after: 3, effects: [{ key: secret, phase: 'intent', body: secret }] });
-  await store.post({ sessionId: 's', requestId: secret, at: 1, body: secret });
-  await store.quarantine('s', secret);
+  await store.log.write({ sessionId: 's', epoch, after: 0, header: { ...header, details: long }, entries: [entry(1), entry(2)] });
+  await store.log.write({ sessionId: 's', epoch, after: 2, effects: [{ key: secret, phase: 'result', body: long }] });
+  await store.log.write({ sessionId: 's', epoch, after: 2, clearsEffects: true, entries: [entry(3)] });
+  await store.log.write({ sessionId: 's', epoch, after: 3, effects: [{ key: secret, phase: 'intent', body: secret }] });
+  await store.inbox.post({ sessionId: 's', requestId: secret, at: 1, body: secret });
+  await store.heads.quarantine('s', secret);
 }
 
 describe('the text of a deleted session', () => {
   test('is in no file when the deletion settles (E2)', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     await writeSecrets(store, epoch);
     expect(findSecret(path)).not.toStrictEqual([]);
-    await store.delete({ sessionId: 's', epoch, at: 1 });
+    await store.log.delete({ sessionId: 's', epoch, at: 1 });
     expect(findSecret(path)).toStrictEqual([]);
     await store.close();
   });
@@ -56,10 +56,10 @@ describe('the text of a deleted session', () => {
   test('is in no file after a checkpoint had brought it into the database', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
-    await writeSecrets(store, await store.claim());
-    const epoch = await store.claim();
+    await writeSecrets(store, await store.claims.claim());
+    const epoch = await store.claims.claim();
     expect(findSecret(path)).toStrictEqual(['']);
-    await store.delete({ sessionId: 's', epoch, at: 1 });
+    await store.log.delete({ sessionId: 's', epoch, at: 1 });
     expect(findSecret(path)).toStrictEqual([]);
     await store.close();
   });
@@ -68,12 +68,12 @@ describe('the text of a deleted session', () => {
     const path = newPath();
     const clock = createFakeClock();
     const store = sqliteStore({ path, clock });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     await writeSecrets(store, epoch);
     const reader = new DatabaseSync(path);
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM log').get();
-    await store.delete({ sessionId: 's', epoch, at: 1 });
+    await store.log.delete({ sessionId: 's', epoch, at: 1 });
     await clock.advance(1000);
     expect(findSecret(path)).not.toStrictEqual([]);
     reader.exec('COMMIT');
@@ -87,12 +87,12 @@ describe('the text of a deleted session', () => {
     const path = newPath();
     const clock = createFakeClock();
     const store = sqliteStore({ path, clock });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     await writeSecrets(store, epoch);
     const reader = new DatabaseSync(path);
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM log').get();
-    await store.delete({ sessionId: 's', epoch, at: 1 });
+    await store.log.delete({ sessionId: 's', epoch, at: 1 });
     reader.exec('COMMIT');
     await store.close();
     expect([findSecret(path), clock.pendingTimers()]).toStrictEqual([[], 0]);
@@ -103,11 +103,11 @@ describe('the text of a deleted session', () => {
 test('text that was rewritten is in no file', async () => {
   const path = newPath();
   const store = sqliteStore({ path });
-  const epoch = await store.claim();
+  const epoch = await store.claims.claim();
   const header = { id: 's', agentName: 'a', tags: [], status: 'waiting', isOpen: false, createdAt: 1, updatedAt: 1 } as const;
   const entry = { n: 1, at: 1, isSnapshot: true, body: long, events: secret };
-  await store.write({ sessionId: 's', epoch, after: 0, header: { ...header, details: secret }, entries: [entry] });
-  await store.rewrite({ sessionId: 's', epoch, after: 1, header: { ...header, details: '' }, entries: [{ n: 1, body: '""' }] });
+  await store.log.write({ sessionId: 's', epoch, after: 0, header: { ...header, details: secret }, entries: [entry] });
+  await store.log.rewrite({ sessionId: 's', epoch, after: 1, header: { ...header, details: '' }, entries: [{ n: 1, body: '""' }] });
   expect(findSecret(path)).toStrictEqual([]);
   await store.close();
 });

@@ -4,7 +4,7 @@
 // F1. One transaction at a time writes to a file, so the numbers of the feed are in the order of commits.
 // F2. A page looks at a limited number of rows, however few of them fit: the event loop is not held up.
 import type { FeedEntry, FeedPage, FeedQuery, StoredRow } from '../index.ts';
-import { feedRowDamage, isFeedRowIntact, parseFeedQuery, toFeedCursor, toFeedEntry, toPastCursor } from '../index.ts';
+import { feedRowDamage, isFeedRowIntact, parseFeedQuery, toFeedCursor, toFeedEntry } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { sql } from './sql.ts';
 import { checks } from './tables.ts';
@@ -39,26 +39,10 @@ function readLooked(db: Connection, looked: readonly Looked[], tenant: string | 
   });
 }
 
-function readPast(db: Connection, place: { readonly session: number; readonly n: number }, limit: number): readonly Looked[] {
-  // Without that row, all of the file is from before there was a feed.
-  const until = Number(db.get(sql.pastUntil)?.['session'] ?? Number.MAX_SAFE_INTEGER);
-  if (place.session > until) return [];
-  return db.all(sql.pastAfter, place.session, place.n, until, limit).map((row) => {
-    return { cursor: toPastCursor(Number(row['session']), Number(row['n'])), row, isDamaged: false };
-  });
-}
-
 /** Reads a page of the feed. */
 export function readFeed(db: Connection, query: FeedQuery): FeedPage {
   const { place, tenant, limit } = parseFeedQuery(query);
   if (place.type === 'end') return { entries: [], cursor: toFeedCursor(Number(db.get(sql.feedEnd)?.['num'] ?? 0)), hasMore: false };
-  if (place.type === 'past') {
-    const looked = readPast(db, place, limit);
-    const isUnfed = ({ row }: Looked): boolean => db.get(sql.isFed, Number(row['session']), Number(row['n'])) === undefined;
-    const entries = readLooked(db, looked.filter(isUnfed), tenant);
-    const last = looked.at(-1);
-    return { entries, cursor: last === undefined || looked.length < limit ? toFeedCursor(0) : last.cursor, hasMore: true };
-  }
   const looked = db.all(sql.feedAfter, place.num, limit).map((row) => {
     return { cursor: toFeedCursor(Number(row['num'])), row, isDamaged: !isFeedRowIntact(row) };
   });

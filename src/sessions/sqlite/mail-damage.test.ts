@@ -24,11 +24,11 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'stepline-mail-'));
   const path = join(folder, 'sessions.db');
   store = sqliteStore({ path });
-  epoch = await store.claim();
-  for (const id of ['one', 'gone', 'two', 'off']) await store.write(newSession(id, epoch));
-  for (const id of ['gone', 'off']) await store.delete({ sessionId: id, epoch, at: 5000 });
-  for (const requestId of ['a', 'b', 'c']) await store.post({ sessionId: 'one', requestId, at: 1, body: '{}' });
-  for (const id of ['h', 'i', 'j']) await store.putHold({ id, at: 1, body: '{}' });
+  epoch = await store.claims.claim();
+  for (const id of ['one', 'gone', 'two', 'off']) await store.log.write(newSession(id, epoch));
+  for (const id of ['gone', 'off']) await store.log.delete({ sessionId: id, epoch, at: 5000 });
+  for (const requestId of ['a', 'b', 'c']) await store.inbox.post({ sessionId: 'one', requestId, at: 1, body: '{}' });
+  for (const name of ['h', 'i', 'j']) await store.notes.write({ name, version: 0, body: '{}' });
   raw = new DatabaseSync(path);
 });
 
@@ -39,18 +39,18 @@ afterEach(async () => {
 });
 
 const damage = (statement: string): void => expect(raw.prepare(statement).run().changes).toBe(1);
-const listRequests = async (): Promise<string> => (await store.readMail()).map(({ requestId }) => requestId).join('');
+const listRequests = async (): Promise<string> => (await store.inbox.read()).map(({ requestId }) => requestId).join('');
 
 /** Asserts that sessions can be read and created, and that nothing is said of their damage. */
 async function expectIntactSessions(): Promise<void> {
-  expect((await store.list()).sessions.map(({ id, damage: found }) => [id, found])).toStrictEqual([
+  expect((await store.heads.list()).sessions.map(({ id, damage: found }) => [id, found])).toStrictEqual([
     ['two', undefined],
     ['one', undefined],
   ]);
-  expect([(await store.load('one'))?.head, (await store.load('two'))?.head]).toStrictEqual([1, 1]);
-  await store.write(newSession('new', epoch));
-  await store.write({ sessionId: 'one', epoch, after: 1, entries: [{ n: 2, at: 1, isSnapshot: false, body: '2' }] });
-  expect((await store.load('new'))?.head).toBe(1);
+  expect([(await store.log.load('one'))?.head, (await store.log.load('two'))?.head]).toStrictEqual([1, 1]);
+  await store.log.write(newSession('new', epoch));
+  await store.log.write({ sessionId: 'one', epoch, after: 1, entries: [{ n: 2, at: 1, isSnapshot: false, body: '2' }] });
+  expect((await store.log.load('new'))?.head).toBe(1);
 }
 
 test.each([
@@ -65,11 +65,11 @@ test.each([
   'DELETE FROM mail WHERE num = 2',
 ])('a damaged mail is not applied, can be posted again, and harms no other: %s', async (statement) => {
   damage(statement);
-  expect([await listRequests(), (await store.readMail({ limit: 2 })).length]).toStrictEqual(['ac', 2]);
-  expect(await store.readMail({ sessionId: 'two' })).toStrictEqual([]);
-  await store.answerMail({ epoch, num: 2, reply: '{}' });
-  expect((await store.post({ sessionId: 'one', requestId: 'b', at: 1, body: '{}' })).num).toBe(4);
-  expect((await store.post({ sessionId: 'one', requestId: 'a', at: 1, body: '{}' })).num).toBe(1);
+  expect([await listRequests(), (await store.inbox.read({ limit: 2 })).length]).toStrictEqual(['ac', 2]);
+  expect(await store.inbox.read({ sessionId: 'two' })).toStrictEqual([]);
+  await store.inbox.answer({ epoch, num: 2, reply: '{}' });
+  expect((await store.inbox.post({ sessionId: 'one', requestId: 'b', at: 1, body: '{}' })).num).toBe(4);
+  expect((await store.inbox.post({ sessionId: 'one', requestId: 'a', at: 1, body: '{}' })).num).toBe(1);
   expect(await listRequests()).toBe('acb');
   const count = raw.prepare("SELECT count(*) AS count FROM mail WHERE session_id = 'one' AND request_id = 'b'").get();
   expect(count, 'the damaged one is gone').toMatchObject({ count: 1 });
@@ -90,28 +90,15 @@ test.each([
 ])('a damaged tombstone still refuses, and harms no other session: %s', async (statement) => {
   damage(statement);
   for (const id of ['gone', 'off']) {
-    await expect(store.load(id)).rejects.toMatchObject({ code: 'session-deleted', sessionId: id });
-    await expect(store.write(newSession(id, epoch))).rejects.toMatchObject({ code: 'session-deleted' });
-    await expect(store.post({ sessionId: id, requestId: 'r', at: 1, body: '{}' })).rejects.toMatchObject({ code: 'session-deleted' });
-    expect(await store.entries(id)).toStrictEqual([]);
+    await expect(store.log.load(id)).rejects.toMatchObject({ code: 'session-deleted', sessionId: id });
+    await expect(store.log.write(newSession(id, epoch))).rejects.toMatchObject({ code: 'session-deleted' });
+    await expect(store.inbox.post({ sessionId: id, requestId: 'r', at: 1, body: '{}' })).rejects.toMatchObject({ code: 'session-deleted' });
+    expect(await store.log.entries(id)).toStrictEqual([]);
   }
   await expectIntactSessions();
-  for (const sessionId of ['gone', 'one']) await store.delete({ sessionId, epoch, at: 6000 });
-  await expect(store.load('one')).rejects.toMatchObject({ code: 'session-deleted', deletedAt: 6000 });
-  await expect(store.load('gone')).rejects.toMatchObject({ code: 'session-deleted' });
-});
-
-test.each([
-  "UPDATE holds SET body = '[]' WHERE id = 'i'",
-  "UPDATE holds SET id = 'k' WHERE id = 'i'",
-  "UPDATE holds SET at = 1 << 60 WHERE id = 'i'",
-  "UPDATE holds SET sum = 1 << 60 WHERE id = 'i'",
-])('a damaged hold harms no other, and can be replaced: %s', async (statement) => {
-  damage(statement);
-  expect((await store.readHolds()).map(({ id }) => id)).toStrictEqual(['h', 'j']);
-  await store.putHold({ id: 'i', at: 0, body: '{}' });
-  expect((await store.readHolds()).map(({ id }) => id)).toStrictEqual(['i', 'h', 'j']);
-  expect(await store.dropHold('i')).toBe(true);
+  for (const sessionId of ['gone', 'one']) await store.log.delete({ sessionId, epoch, at: 6000 });
+  await expect(store.log.load('one')).rejects.toMatchObject({ code: 'session-deleted', deletedAt: 6000 });
+  await expect(store.log.load('gone')).rejects.toMatchObject({ code: 'session-deleted' });
 });
 
 test.each([
@@ -124,24 +111,24 @@ test.each([
 ])('a damaged session can be deleted, and the others stay: %s', async (statement) => {
   raw.exec('DROP INDEX log_first');
   damage(statement);
-  const before = await store.load('one');
-  await store.delete({ sessionId: 'two', epoch, at: 6000 });
-  await expect(store.load('two')).rejects.toMatchObject({ code: 'session-deleted' });
-  expect(await store.load('one')).toStrictEqual(before);
-  expect((await store.list()).sessions).toMatchObject([{ id: 'one' }]);
+  const before = await store.log.load('one');
+  await store.log.delete({ sessionId: 'two', epoch, at: 6000 });
+  await expect(store.log.load('two')).rejects.toMatchObject({ code: 'session-deleted' });
+  expect(await store.log.load('one')).toStrictEqual(before);
+  expect((await store.heads.list()).sessions).toMatchObject([{ id: 'one' }]);
   expect(raw.prepare('SELECT count(*) AS count FROM heads').get()).toStrictEqual({ __proto__: null, count: 1 });
 });
 
 test('the entry that cannot be read is not rewritten', async () => {
   damage("UPDATE log SET body = 'x' WHERE session = 3");
   const rewrite = { sessionId: 'two', epoch, after: 1, entries: [{ n: 1, body: '""' }] };
-  await expect(store.rewrite(rewrite)).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
+  await expect(store.log.rewrite(rewrite)).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
   expect(raw.prepare('SELECT body FROM log WHERE session = 3').get()).toMatchObject({ body: 'x' });
 });
 
 test('damage to a row of the open step is reported where rows are read by their keys', async () => {
   damage('UPDATE effects SET body = 9 WHERE session = 3');
-  await expect(store.effects('two', { prefix: 'a' })).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
-  await expect(store.effects('two')).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
-  expect((await store.effects('two', { prefix: 'b' }))?.effects).toStrictEqual([]);
+  await expect(store.log.effects('two', { prefix: 'a' })).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
+  await expect(store.log.effects('two')).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
+  expect((await store.log.effects('two', { prefix: 'b' }))?.effects).toStrictEqual([]);
 });

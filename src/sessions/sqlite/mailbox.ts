@@ -1,6 +1,6 @@
-// Mails and holds in their tables.
-import type { BatchPlan, Mail, MailQuery, NewMail, StoredHold } from '../index.ts';
-import { parseMailQuery, toHoldValues, toMailValues } from '../index.ts';
+// Mails in their table.
+import type { BatchPlan, Mail, MailQuery, NewMail } from '../index.ts';
+import { parseMailQuery, toMailValues } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { sql } from './sql.ts';
 import type { SqliteValue } from './sqlite-database.ts';
@@ -34,10 +34,8 @@ export function readMail(db: Connection, query: MailQuery): readonly Mail[] {
   return found.slice(0, limit);
 }
 
-export const readHolds = (db: Connection): readonly StoredHold[] => checks.readHolds(db.all(sql.holds));
-
-/** Stores what a batch has changed of mails and holds, inside its transaction. */
-export function storeMail(db: Connection, { mail, holds }: Pick<BatchPlan, 'mail' | 'holds'>): void {
+/** Stores what a batch has changed of mails, inside its transaction. */
+export function storeMail(db: Connection, { mail }: Pick<BatchPlan, 'mail'>): void {
   for (const posted of mail.posted) {
     // A damaged mail of the same request may be left.
     db.run(sql.dropRequestMail, posted.sessionId, posted.requestId);
@@ -46,9 +44,5 @@ export function storeMail(db: Connection, { mail, holds }: Pick<BatchPlan, 'mail
   for (const [num, changed] of mail.changed) {
     if (changed === undefined) db.run(sql.dropMail, num);
     else db.run(sql.setReply, ...withChecksum('mail', toMailValues(changed)).slice(-2), num);
-  }
-  for (const [id, hold] of holds) {
-    if (hold === undefined) db.run(sql.dropHold, id);
-    else db.run(sql.setHold, ...withChecksum('holds', toHoldValues(hold)));
   }
 }

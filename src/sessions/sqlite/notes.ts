@@ -1,21 +1,12 @@
 // Notes in their table.
 import type { NoteQuery, NoteWrite, StoredNote, StoredRow } from '../index.ts';
-import {
-  checkNote,
-  getNoteTable,
-  parseNoteQuery,
-  readNoteRow,
-  SessionDeletedError,
-  StoreUnavailableError,
-  toNoteValues,
-} from '../index.ts';
+import { checkNote, parseNoteQuery, readNoteRow, SessionDeletedError, StoreUnavailableError, toNoteValues } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { findDeletion } from './read-session.ts';
 import { sql } from './sql.ts';
 import { insertInto, isIntact, withChecksum } from './tables.ts';
 
-// A damaged session makes it a row of the other table, with another checksum.
-const isIntactNote = (row: StoredRow): boolean => isIntact(row['session_id'] === null ? 'notes' : 'session_notes', row);
+const isIntactNote = (row: StoredRow): boolean => isIntact('notes', row);
 
 export function readNote(db: Connection, name: string): StoredNote | undefined {
   const row = db.get(sql.note, name);
@@ -41,9 +32,8 @@ export function writeNote(db: Connection, note: NoteWrite): boolean {
   const { name, version, body, sessionId } = note;
   if (sessionId !== undefined && body !== undefined) assertNotDeleted(db, sessionId);
   if (Number(db.get(sql.note, name)?.['version'] ?? 0) !== version) return false;
-  const dropped = db.run(sql.dropNote, name) + db.run(sql.dropSessionNote, name);
+  const dropped = db.run(sql.dropNote, name);
   if (body === undefined) return dropped > 0;
-  const table = getNoteTable(note);
-  db.run(insertInto(table), ...withChecksum(table, toNoteValues({ ...note, version: version + 1, body })));
+  db.run(insertInto('notes'), ...withChecksum('notes', toNoteValues({ ...note, version: version + 1, body })));
   return true;
 }

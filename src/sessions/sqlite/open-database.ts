@@ -1,25 +1,15 @@
 // Opening a database as a session store.
-// O1. A database that is not a session store, or one of a newer release, is left exactly as it was found.
-// O2. Opening the file of this build, or one that cannot be written, writes nothing: a reader never waits for the writer, nor it for them.
+// O1. A database that is not a session store, or one of another release, is left exactly as it was found.
+// O2. Opening a file that is there writes nothing: a reader never waits for the writer, nor it for them.
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StoreUnavailableError } from '../index.ts';
+import { createSchemaError, StoreUnavailableError } from '../index.ts';
 import { getResultName, toStoreError } from './classify-error.ts';
 import { connect } from './connection.ts';
 import { blockingMs } from './retry-while-busy.ts';
 import { sql } from './sql.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import {
-  applicationId,
-  createLaterTable,
-  createTempTable,
-  insertInto,
-  isIntact,
-  laterTableNames,
-  schema,
-  schemaVersion,
-  withChecksum,
-} from './tables.ts';
+import { applicationId, insertInto, isIntact, schema, schemaVersion, withChecksum } from './tables.ts';
 
 /** True for a store, false for an empty database. Throws for everything else. Writes nothing. */
 function isStore(database: SqliteDatabase, name: string): boolean {
@@ -31,11 +21,8 @@ function isStore(database: SqliteDatabase, name: string): boolean {
   if (version === undefined || !isIntact('meta', version))
     throw new StoreUnavailableError('failed', `the row with the schema version of ${name} is damaged or missing`);
   const found = Number(version['value']);
-  if (found <= schemaVersion) return true;
-  throw new StoreUnavailableError(
-    'newer-schema',
-    `${name} has schema ${found}, written by a newer release; this one reads up to schema ${schemaVersion}`,
-  );
+  if (found === schemaVersion) return true;
+  throw createSchemaError(name, found, schemaVersion);
 }
 
 function inTransaction(database: SqliteDatabase, work: () => void): void {
@@ -61,22 +48,6 @@ function createTables(database: SqliteDatabase, name: string): void {
   });
 }
 
-/** Adds the tables that the file of an earlier build lacks. That build can still use the file. */
-function addLaterTables(database: SqliteDatabase): void {
-  const db = connect(database);
-  const isMissing = (table: string): boolean =>
-    db.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table) === undefined;
-  const missing = laterTableNames.filter(isMissing);
-  if (missing.length === 0) return;
-  try {
-    inTransaction(database, () => database.exec(missing.map(createLaterTable).join('\n')));
-  } catch (error) {
-    if (getResultName(error) !== 'READONLY') throw error;
-    // Reads find nothing in them, which is what the file has.
-    database.exec(missing.map(createTempTable).join('\n'));
-  }
-}
-
 // Deleted text is overwritten in the file (secure_delete), also that of steps long recorded: a session may be deleted later.
 const settings = [
   'journal_mode = WAL',
@@ -93,8 +64,7 @@ export function prepareDatabase(database: SqliteDatabase, name: string): SqliteD
     database.exec(`PRAGMA busy_timeout = ${blockingMs}`);
     const isThere = isStore(database, name);
     database.exec(settings.map((setting) => `PRAGMA ${setting};`).join(' '));
-    if (isThere) addLaterTables(database);
-    else createTables(database, name);
+    if (!isThere) createTables(database, name);
     return database;
   } catch (error) {
     throw toStoreError(error, `${name} could not be opened:`);

@@ -27,9 +27,9 @@ const ids = Array.from({ length: sessions }, (_, index) => `session-${index + 1}
 const statuses = ['in_progress', 'waiting', 'failed'] as const;
 
 async function fill(store: SessionStore): Promise<void> {
-  const epoch = await store.claim();
+  const epoch = await store.claims.claim();
   for (const [index, id] of ids.entries()) {
-    await store.write({
+    await store.log.write({
       sessionId: id,
       epoch,
       after: 0,
@@ -58,7 +58,7 @@ async function fill(store: SessionStore): Promise<void> {
       })),
       effects: Array.from({ length: random(4) }, (_, k) => ({ key: `tool/${k}`, phase: 'result' as const, body: '{"ok":true}' })),
     });
-    if (index % 10 === 0) await store.quarantine(id, 'its state cannot be read');
+    if (index % 10 === 0) await store.heads.quarantine(id, 'its state cannot be read');
   }
 }
 
@@ -66,11 +66,11 @@ const outcome = (work: Promise<unknown>): Promise<unknown> => work.catch((error:
 
 /** All that can be read, by session and by the way of reading it. */
 async function readAll(store: SessionStore): Promise<ReadonlyMap<string, readonly unknown[]>> {
-  const listed = (await store.list({ limit: 1000 })).sessions;
+  const listed = (await store.heads.list({ limit: 1000 })).sessions;
   expect(listed.map(({ id }) => id).sort()).toStrictEqual([...ids].sort());
   const read = new Map<string, readonly unknown[]>();
   for (const id of ids) {
-    read.set(id, [await outcome(store.load(id)), await outcome(store.entries(id)), listed.find((each) => each.id === id)]);
+    read.set(id, [await outcome(store.log.load(id)), await outcome(store.log.entries(id)), listed.find((each) => each.id === id)]);
   }
   return read;
 }

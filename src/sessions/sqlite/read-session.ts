@@ -1,7 +1,7 @@
 // Reading one session.
 // Owns:     which rows are read; all of them are checked.
 // Does not: repair anything.
-import type { EffectQuery, EntryQuery, KnownSession, LogEntry, OpenEffects, SessionHeader, StoredSession } from '../index.ts';
+import type { EffectQuery, EntryQuery, KnownSession, LogEntry, OpenEffects, SessionHead, SessionHeader, StoredSession } from '../index.ts';
 import { parseEffectQuery, parseRange, SessionDamagedError, SessionDeletedError } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { sql } from './sql.ts';
@@ -16,7 +16,7 @@ export function findSession(db: Connection, sessionId: string): KnownSession | u
 
 /** Returns when a session was deleted. */
 export const findDeletion = (db: Connection, sessionId: string): number | undefined =>
-  checks.findDeletion(sessionId, db.all(sql.tombstones, checks.toTombstoneId(sessionId), sessionId));
+  checks.findDeletion(sessionId, db.all(sql.tombstones, checks.toTombstoneId(sessionId)));
 
 /** Describes the damage to the rows that a session is found with by its tags; undefined if there is none. */
 export const findTagDamage = (db: Connection, num: number, header: SessionHeader): string | undefined =>
@@ -81,6 +81,12 @@ export function findAnswer(db: Connection, sessionId: string, requestId: string)
   const session = findSession(db, sessionId);
   const row = session && db.get(sql.request, session.num, requestId, session.head);
   return row && checks.readEntry(sessionId, row);
+}
+
+/** Reads the head of a session. */
+export function readHead(db: Connection, sessionId: string): SessionHead | undefined {
+  const session = findSession(db, sessionId);
+  return session && { header: session.header, head: session.head };
 }
 
 /** Reads rows of the open step, and nothing of the log. */

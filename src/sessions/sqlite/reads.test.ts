@@ -34,25 +34,25 @@ const newSession = (id: string, epoch: number): SessionWrite => ({
 test('a list does not look for lost headers in the log because of sessions that were deleted', async () => {
   const { database, ran } = recordStatements();
   const store = sqliteStore({ database });
-  const epoch = await store.claim();
-  for (const id of ['a', 'b', 'c', 'd']) await store.write(newSession(id, epoch));
-  for (const sessionId of ['b', 'd']) await store.delete({ sessionId, epoch, at: 1 });
+  const epoch = await store.claims.claim();
+  for (const id of ['a', 'b', 'c', 'd']) await store.log.write(newSession(id, epoch));
+  for (const sessionId of ['b', 'd']) await store.log.delete({ sessionId, epoch, at: 1 });
   ran.length = 0;
-  expect((await store.list()).sessions.map(({ id }) => id)).toStrictEqual(['c', 'a']);
-  expect((await store.list({ limit: 1 })).sessions.map(({ id }) => id)).toStrictEqual(['c']);
+  expect((await store.heads.list()).sessions.map(({ id }) => id)).toStrictEqual(['c', 'a']);
+  expect((await store.heads.list({ limit: 1 })).sessions.map(({ id }) => id)).toStrictEqual(['c']);
   expect(ran.filter((sql) => sql.includes('FROM log WHERE session_id IS NOT NULL'))).toStrictEqual([]);
   database.exec('DELETE FROM sessions WHERE num = 3');
-  expect((await store.list()).sessions).toMatchObject([{ id: 'c', damage: 'its header is missing' }, { id: 'a' }]);
+  expect((await store.heads.list()).sessions).toMatchObject([{ id: 'c', damage: 'its header is missing' }, { id: 'a' }]);
   await store.close();
 });
 
 test('rows of the open step are read by their keys without the log', async () => {
   const { database, ran } = recordStatements();
   const store = sqliteStore({ database });
-  const epoch = await store.claim();
-  await store.write({ ...newSession('s', epoch), effects: [{ key: 'text/1', phase: 'result', body: '1' }] });
+  const epoch = await store.claims.claim();
+  await store.log.write({ ...newSession('s', epoch), effects: [{ key: 'text/1', phase: 'result', body: '1' }] });
   ran.length = 0;
-  expect((await store.effects('s', { prefix: 'text/' }))?.effects).toHaveLength(1);
+  expect((await store.log.effects('s', { prefix: 'text/' }))?.effects).toHaveLength(1);
   expect(ran.filter((sql) => /\blog\b/.test(sql))).toStrictEqual([]);
   await store.close();
 });

@@ -56,26 +56,13 @@ type SqlName =
   | 'setReply'
   | 'dropMail'
   | 'dropRequestMail'
-  | 'hold'
-  | 'holds'
-  | 'setHold'
-  | 'dropHold'
   | 'feedAfter'
   | 'feedEnd'
-  | 'pastUntil'
-  | 'pastAfter'
-  | 'isFed'
   | 'entryAt'
   | 'note'
   | 'notes'
   | 'dropNote'
-  | 'dropSessionNote'
   | 'dropSessionNotes';
-
-/** Selects notes, those about sessions first. */
-const selectNotes = (where: string): string =>
-  `SELECT ${listColumnsSafely('notes')}, session_id FROM session_notes ${where}
-    UNION ALL SELECT ${listColumnsSafely('notes')}, NULL AS session_id FROM notes ${where}`;
 
 // A number above this is damaged, and must not be counted on from.
 const mostNum = 2 ** 52;
@@ -138,7 +125,7 @@ export const sql: Readonly<Record<SqlName, string>> = {
   addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,
   dropQuarantine: 'DELETE FROM quarantine WHERE id = ?',
 
-  tombstones: `SELECT ${listColumnsSafely('tombstones')} FROM tombstones WHERE id IN (?1, ?2) OR id_copy IN (?1, ?2)`,
+  tombstones: `SELECT ${listColumnsSafely('tombstones')} FROM tombstones WHERE id = ?1 OR id_copy = ?1`,
   addTombstone: insertInto('tombstones'),
   deletedBetween: 'SELECT count(*) AS count FROM tombstones WHERE num BETWEEN ? AND ?',
 
@@ -151,21 +138,13 @@ export const sql: Readonly<Record<SqlName, string>> = {
   dropMail: 'DELETE FROM mail WHERE num = ?',
   dropRequestMail: 'DELETE FROM mail WHERE session_id = ? AND request_id = ?',
 
-  hold: 'SELECT 1 FROM holds WHERE id = ?',
-  holds: `SELECT ${listColumnsSafely('holds')} FROM holds ORDER BY holds.at, holds.rowid`,
-  setHold: insertInto('holds').replace('INSERT', 'INSERT OR REPLACE'),
-  dropHold: 'DELETE FROM holds WHERE id = ?',
-
-  feedAfter: 'SELECT num, session, n, sum FROM feed WHERE num > ? AND n > 0 ORDER BY num LIMIT ?',
+  feedAfter: 'SELECT num, session, n, sum FROM feed WHERE num > ? ORDER BY num LIMIT ?',
   feedEnd: 'SELECT max(num) AS num FROM feed',
-  pastUntil: 'SELECT session FROM feed WHERE n = 0 ORDER BY num LIMIT 1',
-  pastAfter: 'SELECT session, n FROM log WHERE (session, n) > (?, ?) AND session <= ? ORDER BY session, n LIMIT ?',
-  isFed: 'SELECT 1 FROM feed WHERE session = ? AND n = ?',
   entryAt: `SELECT ${listColumnsSafely('log')} FROM log WHERE session = ? AND n = ?`,
 
-  note: selectNotes('WHERE name = ?1'),
-  notes: `${selectNotes('WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1 AND name > ?2')} ORDER BY name LIMIT ?3`,
+  note: `SELECT ${listColumnsSafely('notes')} FROM notes WHERE name = ?1`,
+  notes: `SELECT ${listColumnsSafely('notes')} FROM notes
+    WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1 AND name > ?2 ORDER BY name LIMIT ?3`,
   dropNote: 'DELETE FROM notes WHERE name = ?',
-  dropSessionNote: 'DELETE FROM session_notes WHERE name = ?',
-  dropSessionNotes: 'DELETE FROM session_notes WHERE session_id = ?',
+  dropSessionNotes: 'DELETE FROM notes WHERE session_id = ?',
 };

@@ -109,9 +109,9 @@ describe('group commit', () => {
   test('stores what was asked for in one turn in one transaction (W1)', async () => {
     const { database, ran } = openWatched(newPath());
     const store = sqliteStore({ database });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     ran.length = 0;
-    await Promise.all(Array.from({ length: 50 }, (_, index) => store.write(making(`s${index}`, epoch))));
+    await Promise.all(Array.from({ length: 50 }, (_, index) => store.log.write(making(`s${index}`, epoch))));
     expect([countStatements(ran, 'BEGIN IMMEDIATE'), countStatements(ran, 'COMMIT')]).toStrictEqual([1, 1]);
     await store.close();
   });
@@ -119,13 +119,13 @@ describe('group commit', () => {
   test('does not store effects that the same batch drops (G2)', async () => {
     const { database, ran } = openWatched(newPath());
     const store = sqliteStore({ database });
-    const epoch = await store.claim();
-    await store.write(making('s', epoch));
+    const epoch = await store.claims.claim();
+    await store.log.write(making('s', epoch));
     ran.length = 0;
     await Promise.all([
-      store.write(effect('s', epoch, 'a')),
-      store.write(effect('s', epoch, 'b')),
-      store.write({ ...adding('s', epoch, 2), clearsEffects: true, header: createHeader('s', { updatedAt: 2 }) }),
+      store.log.write(effect('s', epoch, 'a')),
+      store.log.write(effect('s', epoch, 'b')),
+      store.log.write({ ...adding('s', epoch, 2), clearsEffects: true, header: createHeader('s', { updatedAt: 2 }) }),
     ]);
     expect(ran.filter((sql) => /^(INSERT|UPDATE|DELETE)/.test(sql)).map((sql) => sql.split(/ SET| \(/)[0])).toStrictEqual([
       'UPDATE sessions',
@@ -138,14 +138,14 @@ describe('group commit', () => {
   test('touches no tags and no index where a header says only another time', async () => {
     const { database, ran } = openWatched(newPath());
     const store = sqliteStore({ database });
-    const epoch = await store.claim();
-    await store.write({ ...making('s', epoch), header: createHeader('s', { tags: ['x'] }) });
+    const epoch = await store.claims.claim();
+    await store.log.write({ ...making('s', epoch), header: createHeader('s', { tags: ['x'] }) });
     ran.length = 0;
-    await store.write({ sessionId: 's', epoch, after: 1, header: createHeader('s', { tags: ['x'], updatedAt: 9, details: '[]' }) });
+    await store.log.write({ sessionId: 's', epoch, after: 1, header: createHeader('s', { tags: ['x'], updatedAt: 9, details: '[]' }) });
     expect(ran.filter((sql) => /^(INSERT|UPDATE|DELETE)/.test(sql))).toStrictEqual([
       'UPDATE sessions SET updated_at = ?, details = ?, sum = ? WHERE num = ?',
     ]);
-    expect((await store.load('s'))?.header).toStrictEqual(createHeader('s', { tags: ['x'], updatedAt: 9, details: '[]' }));
+    expect((await store.log.load('s'))?.header).toStrictEqual(createHeader('s', { tags: ['x'], updatedAt: 9, details: '[]' }));
     await store.close();
   });
 
@@ -154,27 +154,31 @@ describe('group commit', () => {
     const ioError = Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
     const { database } = openWatched(newPath(), (sql) => (isBroken && sql === 'COMMIT' ? ioError : undefined));
     const store = sqliteStore({ database });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     isBroken = true;
-    const settled = await Promise.allSettled([store.write(making('a', epoch)), store.write(making('b', epoch)), store.claim()]);
+    const settled = await Promise.allSettled([
+      store.log.write(making('a', epoch)),
+      store.log.write(making('b', epoch)),
+      store.claims.claim(),
+    ]);
     isBroken = false;
     expect(settled.map((each) => each.status === 'rejected' && (each.reason as { problem: string }).problem)).toStrictEqual(
       Array(3).fill('failed'),
     );
-    expect((await store.list()).sessions).toStrictEqual([]);
-    await store.write(making('a', epoch));
-    expect((await store.load('a'))?.head).toBe(1);
+    expect((await store.heads.list()).sessions).toStrictEqual([]);
+    await store.log.write(making('a', epoch));
+    expect((await store.log.load('a'))?.head).toBe(1);
     await store.close();
   });
 
   test('finds the one write that cannot be stored, and stores the others', async () => {
     const store = sqliteStore({ path: newPath() });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     // What no type lets through, and SQLite cannot bind.
     const unbindable = { ...making('bad', epoch), entries: [{ n: 1, at: 1, isSnapshot: true, body: {} as string }] };
-    const settled = await Promise.allSettled([making('a', epoch), unbindable, making('b', epoch)].map((write) => store.write(write)));
+    const settled = await Promise.allSettled([making('a', epoch), unbindable, making('b', epoch)].map((write) => store.log.write(write)));
     expect(settled.map(({ status }) => status)).toStrictEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect((await store.list()).sessions.map(({ id }) => id)).toStrictEqual(['b', 'a']);
+    expect((await store.heads.list()).sessions.map(({ id }) => id)).toStrictEqual(['b', 'a']);
     await store.close();
   });
 });
@@ -183,59 +187,62 @@ describe('a store that cannot be used', () => {
   test('says that there is no room, and goes on when there is', async () => {
     const inner = new DatabaseSync(newPath());
     const store = sqliteStore({ database: inner });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     const { page_count: pages } = inner.prepare('PRAGMA page_count').get() as { page_count: number };
     inner.exec(`PRAGMA max_page_count = ${pages + 5}`);
     const large = { ...making('large', epoch), header: createHeader('large', { details: 'x'.repeat(100_000) }) };
-    const settled = await Promise.allSettled([store.write(making('a', epoch)), store.write(large)]);
+    const settled = await Promise.allSettled([store.log.write(making('a', epoch)), store.log.write(large)]);
     expect(settled.map((each) => each.status === 'rejected' && (each.reason as { problem: string }).problem)).toStrictEqual([
       'full',
       'full',
     ]);
-    await store.write(making('a', epoch));
+    await store.log.write(making('a', epoch));
     inner.exec('PRAGMA max_page_count = 100000');
-    await store.write(large);
-    expect((await store.list()).sessions.map(({ id }) => id)).toStrictEqual(['large', 'a']);
+    await store.log.write(large);
+    expect((await store.heads.list()).sessions.map(({ id }) => id)).toStrictEqual(['large', 'a']);
     await store.close();
   });
 
   test('says that it can only be read, and can be read', async () => {
     const path = newPath();
     const writable = sqliteStore({ path });
-    const epoch = await writable.claim();
-    await writable.write(making('s', epoch));
+    const epoch = await writable.claims.claim();
+    await writable.log.write(making('s', epoch));
     await writable.close();
     const store = sqliteStore({ database: new DatabaseSync(path, { readOnly: true }) });
-    expect((await store.load('s'))?.head).toBe(1);
-    await expect(store.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'read-only' });
+    expect((await store.log.load('s'))?.head).toBe(1);
+    await expect(store.claims.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'read-only' });
     await store.close();
   });
 
   test('says that another process holds it, and goes on when it does not', async () => {
     const path = newPath();
     const store = sqliteStore({ path, busyTimeoutMs: 1 });
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
-    await expect(store.write(making('s', epoch))).rejects.toMatchObject({ problem: 'busy' });
+    await expect(store.log.write(making('s', epoch))).rejects.toMatchObject({ problem: 'busy' });
     other.exec('ROLLBACK');
     other.close();
-    await store.write(making('s', epoch));
+    await store.log.write(making('s', epoch));
     await store.close();
   });
 
-  test('leaves a newer store as it is', async () => {
+  test.each([
+    ['newer-schema', 1],
+    ['older-schema', -1],
+  ])('leaves a store of another release as it is: %s', async (problem, difference) => {
     const path = newPath();
-    await sqliteStore({ path }).claim();
+    await sqliteStore({ path }).claims.claim();
     const { schemaVersion, withChecksum } = await import('./tables.ts');
     const database = new DatabaseSync(path);
-    const [, value = null, sum = null] = withChecksum('meta', ['schema', schemaVersion + 1]);
+    const [, value = null, sum = null] = withChecksum('meta', ['schema', schemaVersion + difference]);
     database.prepare("UPDATE meta SET value = ?, sum = ? WHERE name = 'schema'").run(value, sum);
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     database.close();
     const before = readFileSync(path);
-    await expect(sqliteStore({ path }).load('s')).rejects.toMatchObject({ problem: 'newer-schema' });
-    await expect(sqliteStore({ path }).write(making('s', 1))).rejects.toMatchObject({ problem: 'newer-schema' });
+    await expect(sqliteStore({ path }).log.load('s')).rejects.toMatchObject({ problem });
+    await expect(sqliteStore({ path }).log.write(making('s', 1))).rejects.toMatchObject({ problem });
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
@@ -248,7 +255,7 @@ describe('a store that cannot be used', () => {
       database.close();
     }
     const before = readFileSync(path);
-    await expect(sqliteStore({ path }).claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'not-a-store' });
+    await expect(sqliteStore({ path }).claims.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'not-a-store' });
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
@@ -256,16 +263,16 @@ describe('a store that cannot be used', () => {
     ['a folder', folder],
     ['a file in no folder', join(folder, 'none', 'x.db')],
   ])('refuses %s', async (_, path) => {
-    await expect(sqliteStore({ path }).list()).rejects.toMatchObject({ problem: 'not-a-store' });
+    await expect(sqliteStore({ path }).heads.list()).rejects.toMatchObject({ problem: 'not-a-store' });
   });
 
   test('tries to open again when it is asked again', async () => {
     const path = newPath();
     writeFileSync(path, 'no database at all'.repeat(99));
     const store = sqliteStore({ path });
-    await expect(store.claim()).rejects.toMatchObject({ problem: 'not-a-store' });
+    await expect(store.claims.claim()).rejects.toMatchObject({ problem: 'not-a-store' });
     rmSync(path);
-    expect(await store.claim()).toBe(1);
+    expect(await store.claims.claim()).toBe(1);
     await store.close();
   });
 });
@@ -281,7 +288,7 @@ describe('the file', () => {
     const path = newPath();
     const inner = new DatabaseSync(path);
     const store = sqliteStore({ database: inner });
-    await store.claim();
+    await store.claims.claim();
     expect([query(path, 'PRAGMA journal_mode'), inner.prepare('PRAGMA synchronous').get()]).toMatchObject([
       { journal_mode: 'wal' },
       { synchronous: 2 },

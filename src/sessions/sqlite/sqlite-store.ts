@@ -16,10 +16,10 @@ import { createLogEraser } from './erase-log.ts';
 import { readFeed } from './feed.ts';
 import { readClaim } from './holder.ts';
 import { listSessions } from './list-sessions.ts';
-import { readHolds, readMail } from './mailbox.ts';
+import { readMail } from './mailbox.ts';
 import { listNotes, readNote, writeNote } from './notes.ts';
 import { openFile, prepareDatabase } from './open-database.ts';
-import { findAnswer, loadSession, readEffects, readEntries } from './read-session.ts';
+import { findAnswer, loadSession, readEffects, readEntries, readHead } from './read-session.ts';
 import { isBusy, retryWhileBusy } from './retry-while-busy.ts';
 import { sql } from './sql.ts';
 import type { ParsedOptions, SqliteStoreOptions } from './sqlite-options.ts';
@@ -33,6 +33,9 @@ interface QueuedTask {
 
 // One transaction must not hold up the event loop for long.
 const mostInBatch = 2000;
+
+/** Tasks after which text must not be found in the file any more. A claim does what a crash has left undone. */
+const erasing: readonly StoreTask['type'][] = ['claim', 'delete', 'rewrite'];
 
 function ignoreErrors(work: () => unknown): void {
   try {
@@ -78,7 +81,7 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
       const batch = runBatch(db, knowledge, tasks);
       db.run(sql.commit);
       batch.settle();
-      if (batch.erases || tasks.some(({ type }) => type === 'claim')) eraser.erase(db);
+      if (tasks.some(({ type }) => erasing.includes(type))) eraser.erase(db);
       return batch.results;
     } catch (error) {
       ignoreErrors(() => db.run(sql.rollback));
@@ -219,53 +222,56 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     }
   }
 
+  /** Queues a task whose result nobody needs. */
+  const store = async (task: StoreTask): Promise<void> => {
+    await enqueue(task);
+  };
+
   return {
-    claim: async (request = {}) => (await enqueue({ type: 'claim', request })).epoch,
-    readClaim: () => read(readClaim),
-    beat: async (epoch) => {
-      await enqueue({ type: 'beat', epoch });
+    log: {
+      load: (sessionId) => read((db) => loadSession(db, sessionId), sessionId),
+      entries: (sessionId, query = {}) => read((db) => readEntries(db, sessionId, query), sessionId),
+      findRequest: (sessionId, requestId) => read((db) => findAnswer(db, sessionId, requestId), sessionId),
+      effects: (sessionId, query = {}) => read((db) => readEffects(db, sessionId, query), sessionId),
+      write: (write) => store({ type: 'write', write }),
+      rewrite: (rewrite) => store({ type: 'rewrite', rewrite }),
+      delete: (deletion) => store({ type: 'delete', deletion }),
     },
-    release: async (epoch) => {
-      await enqueue({ type: 'release', epoch });
+    heads: {
+      read: (sessionId) => read((db) => readHead(db, sessionId), sessionId),
+      list: (query = {}) => read((db) => listSessions(db, query)),
+      quarantine: (sessionId, damage) => store({ type: 'quarantine', sessionId, damage }),
     },
-    write: async (write) => {
-      await enqueue({ type: 'write', write });
+    claims: {
+      claim: async (request = {}) => (await enqueue({ type: 'claim', request })).epoch,
+      read: () => read(readClaim),
+      beat: (epoch) => store({ type: 'beat', epoch }),
+      release: (epoch) => store({ type: 'release', epoch }),
     },
-    rewrite: async (rewrite) => {
-      await enqueue({ type: 'rewrite', rewrite });
+    inbox: {
+      post: async (mail) => {
+        const posted = await enqueue({ type: 'post', mail });
+        // Holds: the result of this task always has its mail.
+        return posted.mail as Mail;
+      },
+      read: (query = {}) => read((db) => readMail(db, query)),
+      answer: (answer) => store({ type: 'answer-mail', answer }),
     },
-    delete: async (deletion) => {
-      await enqueue({ type: 'delete', deletion });
+    notes: {
+      read: (name) => read((db) => readNote(db, name)),
+      list: (query) => read((db) => listNotes(db, query)),
+      write: async (note) => {
+        const isWritten = await writeAlone((db) => writeNote(db, note));
+        if (isWritten && note.isAnnounced === true) watch.notify({ hasMail: false });
+        return isWritten;
+      },
     },
-    load: (sessionId) => read((db) => loadSession(db, sessionId), sessionId),
-    entries: (sessionId, query = {}) => read((db) => readEntries(db, sessionId, query), sessionId),
-    findRequest: (sessionId, requestId) => read((db) => findAnswer(db, sessionId, requestId), sessionId),
-    effects: (sessionId, query = {}) => read((db) => readEffects(db, sessionId, query), sessionId),
-    list: (query = {}) => read((db) => listSessions(db, query)),
-    feed: (query = {}) => read((db) => readFeed(db, query)),
-    quarantine: async (sessionId, damage) => {
-      await enqueue({ type: 'quarantine', sessionId, damage });
-    },
-    post: async (mail) => {
-      const posted = await enqueue({ type: 'post', mail });
-      // Holds: the result of this task always has its mail.
-      return posted.mail as Mail;
-    },
-    readMail: (query = {}) => read((db) => readMail(db, query)),
-    answerMail: async (answer) => {
-      await enqueue({ type: 'answer-mail', answer });
-    },
-    putHold: async (hold) => {
-      await enqueue({ type: 'put-hold', hold });
-    },
-    dropHold: async (id) => (await enqueue({ type: 'drop-hold', id })).wasThere === true,
-    readHolds: () => read(readHolds),
-    readNote: (name) => read((db) => readNote(db, name)),
-    listNotes: (query) => read((db) => listNotes(db, query)),
-    writeNote: (note) => writeAlone((db) => writeNote(db, note)),
-    watch: (listener) => {
-      assertOpen();
-      return watch.add(listener);
+    feed: { read: (query = {}) => read((db) => readFeed(db, query)) },
+    changes: {
+      watch: (listener) => {
+        assertOpen();
+        return watch.add(listener);
+      },
     },
     close: () => (closing ??= close()),
   };

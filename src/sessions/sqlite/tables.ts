@@ -7,7 +7,7 @@ import type { RowChecks, RowSums, StoredTable } from '../index.ts';
 import { createRowChecks, createRowSums, feedSum, storedColumns } from '../index.ts';
 
 /** The release of the tables below. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 /** Marks the file as ours ("Step"). */
 export const applicationId = 0x53746570;
@@ -28,60 +28,28 @@ const definitions: Readonly<Record<StoredTable, string>> = {
   mail: 'num INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, request_id TEXT, at INTEGER, reply TEXT, body TEXT',
   // Not unique: a damaged id must not keep another session from being deleted.
   tombstones: 'id TEXT, num INTEGER, at INTEGER, id_copy TEXT',
-  holds: 'id TEXT UNIQUE, at INTEGER, body TEXT',
-  notes: 'name TEXT UNIQUE, version INTEGER, body TEXT',
-  session_notes: 'name TEXT UNIQUE, version INTEGER, session_id TEXT, body TEXT',
+  notes: 'name TEXT UNIQUE, version INTEGER, session_id TEXT, body TEXT',
 };
 
-// The order in which entries were committed. The database fills it, so that entries of an earlier build are in it too. Its first row is not
-// an entry: it has the highest session number from before there was a feed. SQLite never gives a number twice.
-const feedColumns = 'num INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER, n INTEGER';
-const fillFeed = `
-    INSERT INTO feed (session, n, sum) SELECT coalesce(max(session), 0), 0, 0 FROM log WHERE NOT EXISTS (SELECT 1 FROM feed);
-    CREATE UNIQUE INDEX IF NOT EXISTS feed_entry ON feed (session, n);
-    CREATE TRIGGER IF NOT EXISTS log_added AFTER INSERT ON log WHEN NEW.events IS NOT NULL BEGIN
-      INSERT OR IGNORE INTO feed (session, n, sum) VALUES (NEW.session, NEW.n, ${feedSum('NEW.session', 'NEW.n')});
-    END;
-    CREATE TRIGGER IF NOT EXISTS log_removed AFTER DELETE ON log BEGIN
-      DELETE FROM feed WHERE session = OLD.session AND n = OLD.n;
-    END;`;
-
-const tableNames = ['meta', 'sessions', 'heads', 'session_tags', 'log', 'effects', 'quarantine'] as const satisfies readonly StoredTable[];
-
-const createTable = (table: StoredTable | 'feed', kind = 'TABLE'): string =>
-  `CREATE ${kind} IF NOT EXISTS ${table} (${table === 'feed' ? feedColumns : definitions[table]}, sum INTEGER);`;
-
-type LaterTable = 'holder' | 'mail' | 'tombstones' | 'holds' | 'notes' | 'session_notes' | 'feed';
-
-/** Tables that files of earlier builds may lack, each with its indexes and triggers. */
-const laterTables: Readonly<Record<LaterTable, string>> = {
-  holder: '',
-  mail: `
-    CREATE INDEX IF NOT EXISTS mail_request ON mail (session_id, request_id);
-    CREATE INDEX IF NOT EXISTS mail_waiting ON mail (num) WHERE reply IS NULL;`,
-  tombstones: `
-    CREATE INDEX IF NOT EXISTS tombstones_id ON tombstones (id);
-    CREATE INDEX IF NOT EXISTS tombstones_id_copy ON tombstones (id_copy);
-    CREATE INDEX IF NOT EXISTS tombstones_num ON tombstones (num) WHERE num IS NOT NULL;`,
-  holds: '',
-  notes: '',
-  session_notes: 'CREATE INDEX IF NOT EXISTS session_notes_session ON session_notes (session_id);',
-  feed: fillFeed,
-};
-
-// Holds: Object.keys returns the keys of that very object.
-export const laterTableNames: readonly LaterTable[] = Object.keys(laterTables) as LaterTable[];
-
-/** Creates a table that the file of an earlier build lacks. That build can still use the file. */
-export const createLaterTable = (table: LaterTable): string => createTable(table) + laterTables[table];
-
-/** Creates an empty table that only this connection sees. */
-export const createTempTable = (table: LaterTable): string => createTable(table, 'TEMP TABLE');
-
-/** Creates the tables and their indexes. */
+/** Creates the tables and their indexes. The feed has the order in which entries were committed; SQLite never gives a number twice. */
 export const schema: string = `
-  ${tableNames.map((table) => createTable(table)).join('\n')}
-  ${laterTableNames.map(createLaterTable).join('\n')}
+  ${Object.entries(definitions)
+    .map(([table, columns]) => `CREATE TABLE ${table} (${columns}, sum INTEGER);`)
+    .join('\n')}
+  CREATE TABLE feed (num INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER, n INTEGER, sum INTEGER);
+  CREATE UNIQUE INDEX feed_entry ON feed (session, n);
+  CREATE TRIGGER log_added AFTER INSERT ON log WHEN NEW.events IS NOT NULL BEGIN
+    INSERT OR IGNORE INTO feed (session, n, sum) VALUES (NEW.session, NEW.n, ${feedSum('NEW.session', 'NEW.n')});
+  END;
+  CREATE TRIGGER log_removed AFTER DELETE ON log BEGIN
+    DELETE FROM feed WHERE session = OLD.session AND n = OLD.n;
+  END;
+  CREATE INDEX mail_request ON mail (session_id, request_id);
+  CREATE INDEX mail_waiting ON mail (num) WHERE reply IS NULL;
+  CREATE INDEX tombstones_id ON tombstones (id);
+  CREATE INDEX tombstones_id_copy ON tombstones (id_copy);
+  CREATE INDEX tombstones_num ON tombstones (num) WHERE num IS NOT NULL;
+  CREATE INDEX notes_session ON notes (session_id) WHERE session_id IS NOT NULL;
   CREATE INDEX sessions_tenant ON sessions (tenant) WHERE tenant IS NOT NULL;
   CREATE INDEX sessions_agent ON sessions (agent_id);
   CREATE INDEX sessions_owner ON sessions (owner) WHERE owner IS NOT NULL;

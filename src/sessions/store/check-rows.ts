@@ -4,9 +4,9 @@
 import type { EffectRow } from '../../journal/index.ts';
 import { latestTime } from '../../lib/index.ts';
 import { SessionDamagedError } from '../core/session-damaged-error.ts';
-import type { LogEntry, Mail, SessionHeader, StoredHold } from './session-store.ts';
+import type { LogEntry, Mail, SessionHeader } from './session-store.ts';
 import type { RowSums, StoredRow, StoredTable } from './stored-rows.ts';
-import { readDamagedMail, readEffect, readEntry, readHeader, readHoldRow, readMailRow } from './stored-rows.ts';
+import { readDamagedMail, readEffect, readEntry, readHeader, readMailRow } from './stored-rows.ts';
 
 /** Facts that a writer needs about a session. */
 export interface KnownSession {
@@ -36,12 +36,10 @@ export interface RowChecks {
   findTagDamage(header: SessionHeader, rows: readonly StoredRow[]): string | undefined;
   /** Returns the id that a tombstone keeps of a session. */
   toTombstoneId(sessionId: string): string;
-  /** Returns when a session was deleted. `rows`: the tombstones that have its id, or that of its tombstone, in either column, damaged ones too. */
+  /** Returns when a session was deleted. `rows`: the tombstones that have that id in either column, damaged ones too. */
   findDeletion(sessionId: string, rows: readonly StoredRow[]): number | undefined;
   /** Reads mails. A damaged one is never applied; it is left out unless it is asked for. Whoever posted it can post it again. */
   readMail(rows: readonly StoredRow[], includesDamaged?: boolean): readonly Mail[];
-  /** Reads holds, without damaged ones. */
-  readHolds(rows: readonly StoredRow[]): readonly StoredHold[];
 }
 
 // A damaged time must not keep the deletion from being reported.
@@ -97,12 +95,11 @@ export function createRowChecks({ isIntact }: RowSums, sha256: (text: string) =>
     findDeletion: (sessionId, rows) => {
       const hasId = (row: StoredRow, id: string): boolean =>
         (row['id'] === id && row['id_copy'] === id) || isIntact('tombstones', { ...row, id, id_copy: id });
-      const row = rows.find((each) => hasId(each, toTombstoneId(sessionId)) || hasId(each, sessionId));
+      const row = rows.find((each) => hasId(each, toTombstoneId(sessionId)));
       return row && readTime(row['at']);
     },
     readMail: (rows, includesDamaged = false) =>
       rows.flatMap((row) => (isIntact('mail', row) ? readMailRow(row) : includesDamaged ? readDamagedMail(row) : [])),
-    readHolds: (rows) => rows.filter((row) => isIntact('holds', row)).map(readHoldRow),
     findTagDamage: ({ tags }, rows) => {
       // A row that is not intact may belong to another session, so it does not count.
       const intact = rows.filter((row) => isIntact('session_tags', row));

@@ -12,7 +12,6 @@ import type {
   SessionQuery,
   SessionRewrite,
   SessionWrite,
-  StoredHold,
 } from './session-store.ts';
 
 /** Creates the error for a write that a retry cannot fix. */
@@ -107,13 +106,6 @@ export function checkMail({ sessionId, requestId, at }: NewMail): void {
   checkText(sessionId, 'its id', sessionId);
   checkText(sessionId, 'a request id', requestId);
   checkTime(sessionId, 'at', at);
-}
-
-/** Throws an `InvalidArgumentError` for a hold that no store could keep. */
-export function checkHold({ id, at }: StoredHold): void {
-  if (cleanText(id) !== id) throw new InvalidArgumentError(`The id of a hold cannot be stored: it ${describeBrokenText(id)}`);
-  if (!Number.isFinite(at) || Math.abs(at) > latestTime)
-    throw new InvalidArgumentError(`The time of hold "${id}" must be a number of milliseconds since 1970, not ${at}.`);
 }
 
 /** Throws an `InvalidArgumentError` for a note that no store could keep. */

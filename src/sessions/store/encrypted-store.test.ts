@@ -76,7 +76,7 @@ async function openWith(
 ): Promise<{ readonly below: SessionStore; readonly store: SessionStore; readonly epoch: number }> {
   const place = createMemoryPlace();
   const store = encryptStore(place.open(), encryption);
-  return { below: place.open(), store, epoch: await store.claim() };
+  return { below: place.open(), store, epoch: await store.claims.claim() };
 }
 
 describe('encryptStore', async () => {
@@ -94,27 +94,27 @@ describe('encryptStore', async () => {
     const { store, below, epoch } = await openWith(aes);
     const text = JSON.stringify({ secret });
     const header = toHeader('s', { details: text });
-    await store.write({
+    await store.log.write({
       ...toNew('s', epoch),
       header,
       entries: [toEntry(1, text, { events: text, lastSeq: 1 }), toEntry(2, text, { requestId: 'r' })],
       effects: [{ key: 'model/1', phase: 'result', body: text }],
     });
-    await store.rewrite({ sessionId: 's', epoch, after: 2, header, entries: [{ n: 1, body: text, events: text }] });
-    const mail = await store.post({ sessionId: 's', requestId: 'q', at: 1, body: text });
-    await store.answerMail({ epoch, num: mail.num, reply: text });
-    await store.putHold({ id: 'h', at: 1, body: text });
-    await store.quarantine('s', secret);
+    await store.log.rewrite({ sessionId: 's', epoch, after: 2, header, entries: [{ n: 1, body: text, events: text }] });
+    const mail = await store.inbox.post({ sessionId: 's', requestId: 'q', at: 1, body: text });
+    await store.inbox.answer({ epoch, num: mail.num, reply: text });
+    await store.notes.write({ name: 'n', version: 0, body: text });
+    await store.heads.quarantine('s', secret);
     const readAll = (from: SessionStore): Promise<readonly unknown[]> =>
       Promise.all([
-        from.load('s'),
-        from.entries('s'),
-        from.findRequest('s', 'r'),
-        from.effects('s'),
-        from.list(),
-        from.readMail(),
-        from.readMail({ sessionId: 's' }),
-        from.readHolds(),
+        from.log.load('s'),
+        from.log.entries('s'),
+        from.log.findRequest('s', 'r'),
+        from.log.effects('s'),
+        from.heads.list(),
+        from.inbox.read(),
+        from.inbox.read({ sessionId: 's' }),
+        from.notes.list({ prefix: '' }),
       ]);
     const stored = JSON.stringify(await readAll(below));
     expect(stored).not.toContain('otter');
@@ -127,8 +127,8 @@ describe('encryptStore', async () => {
 
   it('leaves plain what sessions are found by', async () => {
     const { store, below, epoch } = await openWith(aes);
-    await store.write({ ...toNew('s', epoch), header: toHeader('s', { tenant: 'acme', owner: 'ann', tags: ['blue'] }) });
-    const [listed] = (await below.list({ tenant: 'acme', owner: 'ann', tag: 'blue', status: 'completed' })).sessions;
+    await store.log.write({ ...toNew('s', epoch), header: toHeader('s', { tenant: 'acme', owner: 'ann', tags: ['blue'] }) });
+    const [listed] = (await below.heads.list({ tenant: 'acme', owner: 'ann', tag: 'blue', status: 'completed' })).sessions;
     expect(listed?.header).toMatchObject({ id: 's', tenant: 'acme', owner: 'ann', tags: ['blue'] });
   });
 
@@ -138,14 +138,14 @@ describe('encryptStore', async () => {
     const next = (n: number): SessionWrite => ({ sessionId: 's', epoch, after: n - 1, entries: [toEntry(n)] });
     const settled: string[] = [];
     const writes = [
-      store.write(toNew('s', epoch, '"slow"')).then(() => settled.push('s 1')),
-      store.write(next(2)).then(() => settled.push('s 2')),
-      store.write(toNew('other', epoch)).then(() => settled.push('other 1')),
-      store.write(next(3)).then(() => settled.push('s 3')),
+      store.log.write(toNew('s', epoch, '"slow"')).then(() => settled.push('s 1')),
+      store.log.write(next(2)).then(() => settled.push('s 2')),
+      store.log.write(toNew('other', epoch)).then(() => settled.push('other 1')),
+      store.log.write(next(3)).then(() => settled.push('s 3')),
     ];
     await writes[2];
     expect(settled).toEqual(['other 1']);
-    expect(await below.load('s')).toBeUndefined();
+    expect(await below.log.load('s')).toBeUndefined();
     resolve();
     await Promise.all(writes);
     expect(settled).toEqual(['other 1', 's 1', 's 2', 's 3']);
@@ -158,16 +158,19 @@ describe('encryptStore', async () => {
     const inner = place.open();
     const slow: SessionStore = {
       ...inner,
-      write: async (write) => {
-        handed.push(write.after);
-        await promise;
-        await inner.write(write);
+      log: {
+        ...inner.log,
+        write: async (write) => {
+          handed.push(write.after);
+          await promise;
+          await inner.log.write(write);
+        },
       },
     };
     const store = encryptStore(slow, aes);
-    const epoch = await store.claim();
+    const epoch = await store.claims.claim();
     const writes = [0, 1, 2].map((after) =>
-      store.write(after === 0 ? toNew('s', epoch) : { sessionId: 's', epoch, after, entries: [toEntry(after + 1)] }),
+      store.log.write(after === 0 ? toNew('s', epoch) : { sessionId: 's', epoch, after, entries: [toEntry(after + 1)] }),
     );
     await expect.poll(() => handed).toEqual([0, 1, 2]);
     resolve();
@@ -184,31 +187,31 @@ describe('encryptStore', async () => {
         return pair.encrypt(text);
       },
     });
-    const first = store.write(toNew('s', epoch, '"slow"'));
-    const broken = store.write({ sessionId: 's', epoch, after: 1, entries: [toEntry(2, '"broken"')] });
-    const third = store.write({ sessionId: 's', epoch, after: 1, entries: [toEntry(2)] });
+    const first = store.log.write(toNew('s', epoch, '"slow"'));
+    const broken = store.log.write({ sessionId: 's', epoch, after: 1, entries: [toEntry(2, '"broken"')] });
+    const third = store.log.write({ sessionId: 's', epoch, after: 1, entries: [toEntry(2)] });
     resolve();
     await expectRefused(broken, 'store-unavailable', /the key service is down/);
     await Promise.all([first, third]);
-    expect((await store.load('s'))?.head).toBe(2);
+    expect((await store.log.load('s'))?.head).toBe(2);
   });
 
   it('reports a session that another key encrypted as damaged, and reads the others (C3)', async () => {
     const place = createMemoryPlace();
     const other = encryptStore(place.open(), await createAesPair());
-    await other.write(toNew('foreign', await other.claim()));
-    await other.post({ sessionId: 'foreign', requestId: 'r', at: 1, body: '{"a":1}' });
+    await other.log.write(toNew('foreign', await other.claims.claim()));
+    await other.inbox.post({ sessionId: 'foreign', requestId: 'r', at: 1, body: '{"a":1}' });
     const store = encryptStore(place.open(), aes);
-    await store.write(toNew('own', await store.claim()));
-    await store.post({ sessionId: 'own', requestId: 'r', at: 1, body: '{"a":2}' });
-    await expectRefused(store.load('foreign'), 'session-damaged', /"foreign".* cannot be decrypted/);
-    await expectRefused(store.entries('foreign'), 'session-damaged', /"foreign".* cannot be decrypted/);
-    await expectRefused(store.readMail({ sessionId: 'foreign' }), 'session-damaged', /"foreign".* cannot be decrypted/);
-    expect((await store.load('own'))?.head).toBe(1);
-    const mails = (await store.readMail()).map(({ body }) => body);
+    await store.log.write(toNew('own', await store.claims.claim()));
+    await store.inbox.post({ sessionId: 'own', requestId: 'r', at: 1, body: '{"a":2}' });
+    await expectRefused(store.log.load('foreign'), 'session-damaged', /"foreign".* cannot be decrypted/);
+    await expectRefused(store.log.entries('foreign'), 'session-damaged', /"foreign".* cannot be decrypted/);
+    await expectRefused(store.inbox.read({ sessionId: 'foreign' }), 'session-damaged', /"foreign".* cannot be decrypted/);
+    expect((await store.log.load('own'))?.head).toBe(1);
+    const mails = (await store.inbox.read()).map(({ body }) => body);
     expect(mails[0]).toMatch(/^enc:1:/);
     expect(mails[1]).toBe('{"a":2}');
-    const { sessions } = await store.list();
+    const { sessions } = await store.heads.list();
     expect(sessions.map(({ id, header }) => [id, header?.details])).toEqual([
       ['own', '{}'],
       ['foreign', undefined],
@@ -218,11 +221,11 @@ describe('encryptStore', async () => {
 
   it('reports a changed text as damage', async () => {
     const { store, below, epoch } = await openWith(aes);
-    await store.write(toNew('s', epoch));
-    const [entry] = await below.entries('s');
+    await store.log.write(toNew('s', epoch));
+    const [entry] = await below.log.entries('s');
     const body = `${entry?.body.slice(0, -8) ?? ''}AAAAAAA=`;
-    await below.rewrite({ sessionId: 's', epoch, after: 1, entries: [{ n: 1, body }] });
-    await expectRefused(store.load('s'), 'session-damaged', /entry 1 cannot/);
+    await below.log.rewrite({ sessionId: 's', epoch, after: 1, entries: [{ n: 1, body }] });
+    await expectRefused(store.log.load('s'), 'session-damaged', /entry 1 cannot/);
   });
 
   it('passes an outage of the key service on, which is not damage', async () => {
@@ -232,36 +235,36 @@ describe('encryptStore', async () => {
         throw new StoreUnavailableError('failed', 'the key service is down');
       },
     });
-    await store.write(toNew('s', epoch));
-    await expect(store.load('s')).rejects.toMatchObject({ code: 'store-unavailable' });
-    await expect(store.list()).rejects.toMatchObject({ code: 'store-unavailable' });
+    await store.log.write(toNew('s', epoch));
+    await expect(store.log.load('s')).rejects.toMatchObject({ code: 'store-unavailable' });
+    await expect(store.heads.list()).rejects.toMatchObject({ code: 'store-unavailable' });
   });
 
   it('reads texts from before the encryption only if told to', async () => {
     const place = createMemoryPlace();
     const before = place.open();
-    await before.write(toNew('old', await before.claim(), '{"old":1}'));
-    await before.putHold({ id: 'h', at: 1, body: '{}' });
+    await before.log.write(toNew('old', await before.claims.claim(), '{"old":1}'));
+    await before.notes.write({ name: 'n', version: 0, body: '{}' });
     const strict = encryptStore(place.open(), aes);
-    await expectRefused(strict.load('old'), 'session-damaged', /allowsPlain/);
-    await expectRefused(strict.readHolds(), 'store-unavailable', /drop the hold/);
+    await expectRefused(strict.log.load('old'), 'session-damaged', /allowsPlain/);
+    await expectRefused(strict.notes.read('n'), 'store-unavailable', /Check the key/);
     const lenient = encryptStore(place.open(), { ...aes, allowsPlain: true });
-    const epoch = await lenient.claim();
-    await lenient.write({ sessionId: 'old', epoch, after: 1, entries: [toEntry(2, '{"new":2}')] });
-    expect((await lenient.entries('old')).map(({ body }) => body)).toEqual(['{"old":1}', '{"new":2}']);
-    expect((await before.entries('old')).map(({ body }) => body.startsWith('enc:1:'))).toEqual([false, true]);
-    expect(await lenient.readHolds()).toHaveLength(1);
+    const epoch = await lenient.claims.claim();
+    await lenient.log.write({ sessionId: 'old', epoch, after: 1, entries: [toEntry(2, '{"new":2}')] });
+    expect((await lenient.log.entries('old')).map(({ body }) => body)).toEqual(['{"old":1}', '{"new":2}']);
+    expect((await before.log.entries('old')).map(({ body }) => body.startsWith('enc:1:'))).toEqual([false, true]);
+    expect(await lenient.notes.read('n')).toMatchObject({ body: '{}' });
   });
 
-  it('keeps holds in the order in which they were put and dropped', async () => {
+  it('keeps notes in the order in which they were written', async () => {
     const { promise, resolve } = createGate();
     const { store } = await openWith(slowPair(promise));
-    const put = store.putHold({ id: 'h', at: 1, body: '"slow"' });
-    const dropped = store.dropHold('h');
+    const put = store.notes.write({ name: 'n', version: 0, body: '"slow"' });
+    const dropped = store.notes.write({ name: 'n', version: 1 });
     resolve();
     await put;
     expect(await dropped).toBe(true);
-    expect(await store.readHolds()).toEqual([]);
+    expect(await store.notes.read('n')).toBeUndefined();
   });
 
   it('says what is missing if there is no pair of functions', () => {

@@ -11,13 +11,15 @@ import { Cipher } from './cipher.ts';
 import { HandOver } from './hand-over.ts';
 import type {
   FeedEntry,
+  Heads,
+  Inbox,
   ListedSession,
+  Log,
   Mail,
-  SessionReader,
+  Notes,
   SessionRewrite,
   SessionStore,
   SessionWrite,
-  StoredHold,
   StoredNote,
   StoredSession,
 } from './session-store.ts';
@@ -103,33 +105,25 @@ async function decryptNote(cipher: Cipher, note: StoredNote): Promise<StoredNote
   return { ...note, body: await cipher.decrypt(note.body, toError) };
 }
 
-async function decryptHold(cipher: Cipher, hold: StoredHold): Promise<StoredHold> {
-  const toError = (why: string, cause?: unknown): Error => {
-    const advice = `Check the key, or drop the hold "${hold.id}".`;
-    return new StoreUnavailableError('failed', { what: `hold "${hold.id}" ${why}`, advice }, cause);
-  };
-  return { ...hold, body: await cipher.decrypt(hold.body, toError) };
-}
-
 const isEncryption = (value: unknown): value is Encryption =>
   isRecord(value) && typeof value['encrypt'] === 'function' && typeof value['decrypt'] === 'function';
 
-function createReader(store: SessionReader, cipher: Cipher): SessionReader {
+function encryptLog(log: Log, cipher: Cipher, order: HandOver): Log {
   return {
     load: async (sessionId) => {
-      const stored = await store.load(sessionId);
+      const stored = await log.load(sessionId);
       return stored && decryptSession(cipher, sessionId, stored);
     },
     entries: async (sessionId, query) => {
-      const entries = await store.entries(sessionId, query);
+      const entries = await log.entries(sessionId, query);
       return Promise.all(entries.map((entry) => cipher.decryptEntry(sessionId, entry)));
     },
     findRequest: async (sessionId, requestId) => {
-      const entry = await store.findRequest(sessionId, requestId);
+      const entry = await log.findRequest(sessionId, requestId);
       return entry && cipher.decryptEntry(sessionId, entry);
     },
     effects: async (sessionId, query) => {
-      const open = await store.effects(sessionId, query);
+      const open = await log.effects(sessionId, query);
       if (open === undefined) return undefined;
       const [header, effects] = await Promise.all([
         cipher.decryptHeader(open.header),
@@ -137,48 +131,36 @@ function createReader(store: SessionReader, cipher: Cipher): SessionReader {
       ]);
       return { ...open, header, effects };
     },
-    feed: async (query) => {
-      const page = await store.feed(query);
-      return { ...page, entries: await Promise.all(page.entries.map((fed) => decryptFed(cipher, fed))) };
-    },
-    list: async (query) => {
-      const page = await store.list(query);
-      return { ...page, sessions: await Promise.all(page.sessions.map((listed) => decryptListed(cipher, listed))) };
-    },
+    write: (write) => order.pass(`session ${write.sessionId}`, encryptWrite(cipher, write), (safe) => log.write(safe)),
+    rewrite: (rewrite) => order.pass(`session ${rewrite.sessionId}`, encryptRewrite(cipher, rewrite), (safe) => log.rewrite(safe)),
+    delete: (deletion) => order.pass(`session ${deletion.sessionId}`, { ...deletion }, (safe) => log.delete(safe)),
   };
 }
 
-/**
- * Encrypts what a store keeps of people's and models' words: bodies and events of entries, effects, details of headers, mails and their
- * replies, holds, notes. What sessions are found by stays plain: ids, request ids, tenant, owner, tags, status, times, keys.
- */
-export function encryptStore(store: SessionStore, encryption: Encryption): SessionStore {
-  if (!isRecord(store) || typeof store['write'] !== 'function')
-    throw new InvalidArgumentError(`encryptStore() needs a store as its first argument, not ${describeValue(store)}.`);
-  if (isRecord(encryption)) checkKeys('encryptStore()', encryption, ['encrypt', 'decrypt', 'allowsPlain']);
-  if (!isEncryption(encryption))
-    throw new InvalidArgumentError('encryptStore() needs { encrypt, decrypt }: two functions that take a string and return one.');
-  const cipher = new Cipher(encryption);
-  const order = new HandOver();
-  let closing: Promise<void> | undefined;
+function encryptHeads(heads: Heads, cipher: Cipher, order: HandOver): Heads {
   return {
-    ...createReader(store, cipher),
-    claim: (request) => store.claim(request),
-    readClaim: () => store.readClaim(),
-    beat: (epoch) => store.beat(epoch),
-    release: (epoch) => store.release(epoch),
-    write: (write) => order.pass(`session ${write.sessionId}`, encryptWrite(cipher, write), (safe) => store.write(safe)),
-    rewrite: (rewrite) => order.pass(`session ${rewrite.sessionId}`, encryptRewrite(cipher, rewrite), (safe) => store.rewrite(safe)),
-    delete: (deletion) => order.pass(`session ${deletion.sessionId}`, { ...deletion }, (safe) => store.delete(safe)),
+    read: async (sessionId) => {
+      const head = await heads.read(sessionId);
+      return head && { ...head, header: await cipher.decryptHeader(head.header) };
+    },
+    list: async (query) => {
+      const page = await heads.list(query);
+      return { ...page, sessions: await Promise.all(page.sessions.map((listed) => decryptListed(cipher, listed))) };
+    },
     quarantine: (id, damage) =>
-      order.pass(`session ${id}`, damage === undefined ? undefined : cipher.encrypt(damage), (safe) => store.quarantine(id, safe)),
+      order.pass(`session ${id}`, damage === undefined ? undefined : cipher.encrypt(damage), (safe) => heads.quarantine(id, safe)),
+  };
+}
+
+function encryptInbox(inbox: Inbox, cipher: Cipher, order: HandOver): Inbox {
+  return {
     post: async (mail) => {
       const copy = { ...mail };
       const encrypted = cipher.encrypt(copy.body);
-      return decryptMail(cipher, await order.pass(`session ${copy.sessionId}`, encrypted, (body) => store.post({ ...copy, body })));
+      return decryptMail(cipher, await order.pass(`session ${copy.sessionId}`, encrypted, (body) => inbox.post({ ...copy, body })));
     },
-    readMail: async (query = {}) => {
-      const mails = await store.readMail(query);
+    read: async (query = {}) => {
+      const mails = await inbox.read(query);
       // One that cannot be decrypted must not hide those of other sessions: its reader finds that it is not JSON.
       const readAny = (mail: Mail): Promise<Mail> =>
         orIfDamaged(
@@ -187,26 +169,54 @@ export function encryptStore(store: SessionStore, encryption: Encryption): Sessi
         );
       return Promise.all(mails.map((mail) => (query.sessionId === undefined ? readAny(mail) : decryptMail(cipher, mail))));
     },
-    answerMail: ({ reply, ...answer }) =>
+    answer: ({ reply, ...answer }) =>
       order.pass(`mail ${answer.num}`, reply === undefined ? undefined : cipher.encrypt(reply), (safe) =>
-        store.answerMail({ ...answer, ...omitUndefined({ reply: safe }) }),
+        inbox.answer({ ...answer, ...omitUndefined({ reply: safe }) }),
       ),
-    putHold: (hold) => {
-      const copy = { ...hold };
-      return order.pass(`hold ${copy.id}`, cipher.encrypt(copy.body), (body) => store.putHold({ ...copy, body }));
-    },
-    dropHold: (id) => order.pass(`hold ${id}`, undefined, () => store.dropHold(id)),
-    readHolds: async () => Promise.all((await store.readHolds()).map((hold) => decryptHold(cipher, hold))),
-    readNote: async (name) => {
-      const note = await store.readNote(name);
+  };
+}
+
+function encryptNotes(notes: Notes, cipher: Cipher, order: HandOver): Notes {
+  return {
+    read: async (name) => {
+      const note = await notes.read(name);
       return note && decryptNote(cipher, note);
     },
-    listNotes: async (query) => Promise.all((await store.listNotes(query)).map((note) => decryptNote(cipher, note))),
-    writeNote: ({ body, ...note }) =>
+    list: async (query) => Promise.all((await notes.list(query)).map((note) => decryptNote(cipher, note))),
+    write: ({ body, ...note }) =>
       order.pass(`note ${note.name}`, body === undefined ? undefined : cipher.encrypt(body), (safe) =>
-        store.writeNote({ ...note, ...omitUndefined({ body: safe }) }),
+        notes.write({ ...note, ...omitUndefined({ body: safe }) }),
       ),
-    watch: (listener) => store.watch(listener),
+  };
+}
+
+/**
+ * Encrypts what a store keeps of people's and models' words: bodies and events of entries, effects, details of headers, mails and their
+ * replies, notes. What sessions are found by stays plain: ids, request ids, tenant, owner, tags, status, times, keys.
+ */
+export function encryptStore(store: SessionStore, encryption: Encryption): SessionStore {
+  if (!isRecord(store) || !isRecord(store['log']))
+    throw new InvalidArgumentError(`encryptStore() needs a store as its first argument, not ${describeValue(store)}.`);
+  if (isRecord(encryption)) checkKeys('encryptStore()', encryption, ['encrypt', 'decrypt', 'allowsPlain']);
+  if (!isEncryption(encryption))
+    throw new InvalidArgumentError('encryptStore() needs { encrypt, decrypt }: two functions that take a string and return one.');
+  const cipher = new Cipher(encryption);
+  const order = new HandOver();
+  let closing: Promise<void> | undefined;
+  const { feed } = store;
+  return {
+    log: encryptLog(store.log, cipher, order),
+    heads: encryptHeads(store.heads, cipher, order),
+    claims: store.claims,
+    inbox: encryptInbox(store.inbox, cipher, order),
+    notes: encryptNotes(store.notes, cipher, order),
+    feed: {
+      read: async (query) => {
+        const page = await feed.read(query);
+        return { ...page, entries: await Promise.all(page.entries.map((fed) => decryptFed(cipher, fed))) };
+      },
+    },
+    changes: store.changes,
     close: () => (closing ??= order.close().then(() => store.close())),
   };
 }

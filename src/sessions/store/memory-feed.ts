@@ -14,8 +14,7 @@ export function addToFeed(place: Place, sessionId: string, entries: readonly Log
 export function readFeed({ feed, fed, sessions }: Place, query: FeedQuery): FeedPage {
   const { place, tenant, limit } = parseFeedQuery(query);
   if (place.type === 'end') return { entries: [], cursor: toFeedCursor(fed), hasMore: false };
-  // Nothing in memory is older than its feed.
-  const after = place.type === 'feed' ? place.num : 0;
+  const after = place.num;
   const looked = [...feed].filter(([num]) => num > after).slice(0, limit);
   const entries = looked.flatMap(([num, { sessionId, n }]): readonly FeedEntry[] => {
     const { header, entries: log } = sessions.get(sessionId) ?? {};

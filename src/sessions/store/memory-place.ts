@@ -11,7 +11,6 @@ import type {
   SessionDeletion,
   SessionHeader,
   StoreChange,
-  StoredHold,
   StoredNote,
   StoreHolder,
 } from './session-store.ts';
@@ -40,7 +39,6 @@ export interface Place {
   /** Times at which sessions were deleted. */
   readonly deleted: Map<string, number>;
   readonly mail: Map<number, Mail>;
-  readonly holds: Map<string, StoredHold>;
   /** Entries with events, by the number that they have in the feed. */
   readonly feed: Map<number, { readonly sessionId: string; readonly n: number }>;
   /** Entries that were ever in the feed. */
@@ -60,7 +58,6 @@ export const createPlace = (): Place => ({
   damages: new Map(),
   deleted: new Map(),
   mail: new Map(),
-  holds: new Map(),
   feed: new Map(),
   fed: 0,
   notes: new Map(),

@@ -21,14 +21,14 @@ describe('the store in memory', () => {
 
   test('shares nothing with another store', async () => {
     const [one, other] = [createMemoryStore(), createMemoryStore()];
-    await one.write(write(await one.claim()));
-    expect(await other.load('s')).toBeUndefined();
+    await one.log.write(write(await one.claims.claim()));
+    expect(await other.log.load('s')).toBeUndefined();
   });
 
   test('hands out what nobody can change', async () => {
     const store = createMemoryStore();
-    await store.write(write(await store.claim()));
-    const session = await store.load('s');
+    await store.log.write(write(await store.claims.claim()));
+    const session = await store.log.load('s');
     expect([session?.header, session?.header.tags, session?.entries[0]].every(Object.isFrozen)).toBe(true);
   });
 });

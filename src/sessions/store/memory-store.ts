@@ -1,14 +1,18 @@
 import { omitUndefined } from '../../lib/index.ts';
-import { checkHold, checkRewrite, checkWrite, parseEffectQuery, parsePage, parseRange, createWriteError } from './check-write.ts';
+import { checkRewrite, checkWrite, parseEffectQuery, parsePage, parseRange, createWriteError } from './check-write.ts';
 import { SessionConflictError } from '../core/session-conflict-error.ts';
 import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
 import { addToFeed, listNotes, readFeed, writeNote } from './memory-feed.ts';
 import type { MemorySession, Place } from './memory-place.ts';
 import { answerMail, checkEpoch, checkNotDeleted, createPlace, noteTags, notify, post, readMail, remove } from './memory-place.ts';
 import type {
+  Claims,
   EffectQuery,
   EntryQuery,
+  Heads,
+  Inbox,
   ListedSession,
+  Log,
   LogEntry,
   OpenEffects,
   SessionHeader,
@@ -132,41 +136,7 @@ function openStore(place: Place): SessionStore {
     if (isClosed) throw new StoreUnavailableError('closed', 'it was closed');
     return place;
   };
-  return {
-    claim: async ({ holder, after } = {}) => {
-      open();
-      if (after !== undefined) checkEpoch(place, after);
-      place.holder = holder && freezeCopy(holder);
-      place.beats = 0;
-      return (place.epoch += 1);
-    },
-    readClaim: async () => {
-      const { epoch, holder, beats } = open();
-      return omitUndefined({ epoch, holder, beats });
-    },
-    beat: async (epoch) => {
-      checkEpoch(open(), epoch);
-      place.beats += 1;
-    },
-    release: async (epoch) => {
-      checkEpoch(open(), epoch);
-      place.holder = undefined;
-      place.beats = 0;
-    },
-    write: async (write) => {
-      open();
-      checkWrite(write);
-      apply(place, write);
-      notify(place, { sessionIds: [write.sessionId], hasMail: false });
-    },
-    rewrite: async (change) => {
-      rewrite(open(), change);
-      notify(place, { sessionIds: [change.sessionId], hasMail: false });
-    },
-    delete: async (deletion) => {
-      remove(open(), deletion);
-      notify(place, { sessionIds: [deletion.sessionId], hasMail: false });
-    },
+  const log: Log = {
     load: async (sessionId) => {
       checkNotDeleted(open(), sessionId);
       const session = place.sessions.get(sessionId);
@@ -184,45 +154,91 @@ function openStore(place: Place): SessionStore {
       const session = open().sessions.get(sessionId);
       return session && readEffects(session, query);
     },
+    write: async (write) => {
+      open();
+      checkWrite(write);
+      apply(place, write);
+      notify(place, { sessionIds: [write.sessionId], hasMail: false });
+    },
+    rewrite: async (change) => {
+      rewrite(open(), change);
+      notify(place, { sessionIds: [change.sessionId], hasMail: false });
+    },
+    delete: async (deletion) => {
+      remove(open(), deletion);
+      notify(place, { sessionIds: [deletion.sessionId], hasMail: false });
+    },
+  };
+  const heads: Heads = {
+    read: async (sessionId) => {
+      const session = open().sessions.get(sessionId);
+      return session && { header: session.header, head: session.entries.length };
+    },
     list: async (query = {}) => list(open(), query),
-    feed: async (query = {}) => readFeed(open(), query),
     quarantine: async (sessionId, damage) => {
       const isThere = open().sessions.has(sessionId);
       if (damage === undefined) place.damages.delete(sessionId);
       else if (isThere && !place.damages.has(sessionId)) place.damages.set(sessionId, damage);
       notify(place, { sessionIds: [sessionId], hasMail: false });
     },
+  };
+  const claims: Claims = {
+    claim: async ({ holder, after } = {}) => {
+      open();
+      if (after !== undefined) checkEpoch(place, after);
+      place.holder = holder && freezeCopy(holder);
+      place.beats = 0;
+      return (place.epoch += 1);
+    },
+    read: async () => {
+      const { epoch, holder, beats } = open();
+      return omitUndefined({ epoch, holder, beats });
+    },
+    beat: async (epoch) => {
+      checkEpoch(open(), epoch);
+      place.beats += 1;
+    },
+    release: async (epoch) => {
+      checkEpoch(open(), epoch);
+      place.holder = undefined;
+      place.beats = 0;
+    },
+  };
+  const inbox: Inbox = {
     post: async (mail) => {
       const posted = post(open(), mail);
       notify(place, { sessionIds: [mail.sessionId], hasMail: true });
       return posted;
     },
-    readMail: async (query = {}) => readMail(open(), query),
-    answerMail: async (answer) => {
+    read: async (query = {}) => readMail(open(), query),
+    answer: async (answer) => {
       const mail = answerMail(open(), answer);
       if (mail !== undefined) notify(place, { sessionIds: [mail.sessionId], hasMail: false });
     },
-    putHold: async (hold) => {
-      open();
-      checkHold(hold);
-      place.holds.set(hold.id, freezeCopy(hold));
-      notify(place, { hasMail: false });
+  };
+  return {
+    log,
+    heads,
+    claims,
+    inbox,
+    notes: {
+      read: async (name) => open().notes.get(name),
+      list: async (query) => listNotes(open(), query),
+      write: async (note) => {
+        const isWritten = writeNote(open(), note);
+        if (isWritten && note.isAnnounced === true) notify(place, { hasMail: false });
+        return isWritten;
+      },
     },
-    dropHold: async (id) => {
-      const isThere = open().holds.delete(id);
-      if (isThere) notify(place, { hasMail: false });
-      return isThere;
-    },
-    readHolds: async () => [...open().holds.values()].sort((one, other) => one.at - other.at),
-    readNote: async (name) => open().notes.get(name),
-    listNotes: async (query) => listNotes(open(), query),
-    writeNote: async (note) => writeNote(open(), note),
-    watch: (listener) => {
-      const call = (change: StoreChange): void => listener(change);
-      const unsubscribe = (): void => void place.listeners.delete(call);
-      open().listeners.add(call);
-      unsubscribes.push(unsubscribe);
-      return unsubscribe;
+    feed: { read: async (query = {}) => readFeed(open(), query) },
+    changes: {
+      watch: (listener) => {
+        const call = (change: StoreChange): void => listener(change);
+        const unsubscribe = (): void => void place.listeners.delete(call);
+        open().listeners.add(call);
+        unsubscribes.push(unsubscribe);
+        return unsubscribe;
+      },
     },
     close: async () => {
       isClosed = true;

@@ -19,7 +19,6 @@ import type {
   SessionHeader,
   SessionRewrite,
   SessionWrite,
-  StoredHold,
 } from './session-store.ts';
 import { StoreFencedError } from '../core/store-fenced-error.ts';
 
@@ -41,8 +40,6 @@ export type PlannedTask =
   | { readonly type: 'delete'; readonly deletion: SessionDeletion }
   | { readonly type: 'post'; readonly mail: NewMail }
   | { readonly type: 'answer-mail'; readonly answer: MailAnswer }
-  | { readonly type: 'put-hold'; readonly hold: StoredHold }
-  | { readonly type: 'drop-hold'; readonly id: string }
   | HolderTask;
 
 /** Something to do in a batch. */
@@ -55,8 +52,6 @@ export type StoreTaskResult =
       readonly epoch: number;
       /** The mail that was posted, or is there already. */
       readonly mail?: Mail;
-      /** True if the hold to drop was there. */
-      readonly wasThere?: boolean;
     }
   | { readonly ok: false; readonly error: unknown };
 
@@ -73,7 +68,7 @@ export interface SessionDraft<Known extends KnownSession = KnownSession> {
   readonly rewritten: Map<number, LogEntry>;
 }
 
-/** Facts about what is stored. The plan asks only for sessions, mails and holds that a task of the batch names. */
+/** Facts about what is stored. The plan asks only for sessions and mails that a task of the batch names. */
 export interface StoredFacts<Known extends KnownSession = KnownSession> {
   /** Returns when a session was deleted. */
   findDeletion(sessionId: string): number | undefined;
@@ -87,7 +82,6 @@ export interface StoredFacts<Known extends KnownSession = KnownSession> {
   findMail(num: number): Mail | undefined;
   /** Finds the mail of a request. Undefined if there is none, or if it is damaged. */
   findRequestMail(mail: NewMail): Mail | undefined;
-  hasHold(id: string): boolean;
   /** The highest number that a mail ever had. Asked for only if a mail is posted. */
   findLastMail(): number;
 }
@@ -112,8 +106,6 @@ export interface BatchPlan<Known extends KnownSession = KnownSession> {
   /** Deletion time of each session. Everything of it is removed, mails too, and a tombstone kept; an existing tombstone stays. */
   readonly deletions: Map<string, number>;
   readonly mail: MailDraft;
-  /** Holds to put; undefined for those that are dropped. */
-  readonly holds: Map<string, StoredHold | undefined>;
 }
 
 /** Begins the plan of a batch. */
@@ -122,7 +114,6 @@ export const createPlan = <Known extends KnownSession>(known: Pick<BatchPlan<Kno
   drafts: new Map(),
   deletions: new Map(),
   mail: { posted: [], changed: new Map() },
-  holds: new Map(),
 });
 
 const createDraft = <Known extends KnownSession>(header: SessionHeader, before?: Known): SessionDraft<Known> => ({

@@ -1,7 +1,7 @@
 // One task of a batch, whatever it is, for stores that keep sessions in tables.
 import { assertNever } from '../../lib/index.ts';
 import type { KnownSession } from './check-rows.ts';
-import { checkDeletion, checkHold, checkMail, checkRewrite, checkWrite } from './check-write.ts';
+import { checkDeletion, checkMail, checkRewrite, checkWrite } from './check-write.ts';
 import type { BatchPlan, MailAnswer, PlannedTask, StoreTask, StoreTaskResult } from './plan-batch.ts';
 import { checkEpoch, checkNotDeleted, planDeletion, planHolder, planRewrite, planWrite } from './plan-batch.ts';
 import type { Mail, NewMail, StoreChange } from './session-store.ts';
@@ -12,7 +12,6 @@ export function checkTask(task: StoreTask): void {
   else if (task.type === 'rewrite') checkRewrite(task.rewrite);
   else if (task.type === 'delete') checkDeletion(task.deletion);
   else if (task.type === 'post') checkMail(task.mail);
-  else if (task.type === 'put-hold') checkHold(task.hold);
 }
 
 /** Returns the session that a task is about, if it is one. */
@@ -50,12 +49,6 @@ function answerMail<Known extends KnownSession>(plan: BatchPlan<Known>, { epoch,
   return mail;
 }
 
-function dropHold<Known extends KnownSession>({ holds, facts }: BatchPlan<Known>, id: string): boolean {
-  const wasThere = holds.has(id) ? holds.get(id) !== undefined : facts.hasHold(id);
-  if (wasThere) holds.set(id, undefined);
-  return wasThere;
-}
-
 type Found = Omit<Extract<StoreTaskResult, { readonly ok: true }>, 'ok' | 'epoch'>;
 
 /** Adds a task to the plan. Throws if it does not fit, and leaves the plan as it is. Returns what the task found. */
@@ -76,11 +69,6 @@ export function planTask<Known extends KnownSession>(plan: BatchPlan<Known>, tas
       const mail = answerMail(plan, task.answer);
       return mail === undefined ? {} : { mail };
     }
-    case 'put-hold':
-      plan.holds.set(task.hold.id, task.hold);
-      return {};
-    case 'drop-hold':
-      return { wasThere: dropHold(plan, task.id) };
     case 'claim':
     case 'beat':
     case 'release':
@@ -95,15 +83,12 @@ export function planTask<Known extends KnownSession>(plan: BatchPlan<Known>, tas
 export function toStoreChange(tasks: readonly StoreTask[], results: readonly StoreTaskResult[]): StoreChange | undefined {
   const sessionIds = new Set<string>();
   let hasMail = false;
-  let isAny = false;
   for (const [index, task] of tasks.entries()) {
     const result = results[index];
     if (result?.ok !== true) continue;
     const id = getSessionId(task) ?? (task.type === 'answer-mail' ? result.mail?.sessionId : undefined);
     if (id !== undefined) sessionIds.add(id);
     hasMail ||= task.type === 'post';
-    isAny ||= task.type === 'put-hold' || result.wasThere === true;
   }
-  if (isAny) return { hasMail };
   return sessionIds.size === 0 ? undefined : { sessionIds: [...sessionIds], hasMail };
 }

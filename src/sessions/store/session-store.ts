@@ -6,7 +6,7 @@
 // T3. The log only grows. The journal of an open step is dropped in the same write that records the step.
 // T4. Only the process that claimed the store last can write. The claim says who that is, and whether it still gives signs of life.
 // T5. Damage is reported for the session that it belongs to; all others can be read.
-// T6. Mail, holds and reading need no claim: any process may use them. A mail is removed in the write that applies its action.
+// T6. Mail, notes and reading need no claim: any process may use them. A mail is removed in the write that applies its action.
 // T7. A deleted session stays deleted: its id is never used again, and whoever still writes to it is refused. What is kept of it is not
 //     more than it takes to know the id again, and the time; notes about it are gone with it.
 // T8. Entries with events are also read across all sessions, in the order in which they were committed. One that is committed later never
@@ -152,14 +152,6 @@ export interface MailQuery {
   readonly limit?: number;
 }
 
-/** Keeps new model calls from starting. */
-export interface StoredHold {
-  readonly id: string;
-  readonly at: number;
-  /** JSON text. */
-  readonly body: string;
-}
-
 /** Rows of an open step. */
 export interface EffectQuery {
   /** Only those whose key begins with this text. @default all */
@@ -264,7 +256,7 @@ export type FeedEntry =
     };
 
 export interface FeedPage {
-  /** In the order in which they were committed; entries from before a store had a feed come first, session by session. */
+  /** In the order in which they were committed. */
   readonly entries: readonly FeedEntry[];
   /** Reading continues after it. */
   readonly cursor: string;
@@ -272,8 +264,15 @@ export interface FeedPage {
   readonly hasMore: boolean;
 }
 
-/** Reads sessions. Needs no claim. */
-export interface SessionReader {
+/** The head of a session: what it is found by, and how far its log goes. */
+export interface SessionHead {
+  readonly header: SessionHeader;
+  /** The number of the last entry. */
+  readonly head: number;
+}
+
+/** Logs of sessions. Reading needs no claim. */
+export interface Log {
   /** Undefined if there is no such session. Rejects with `SessionDeletedError` if it was deleted. */
   load(sessionId: string): Promise<StoredSession | undefined>;
   /** In their order. */
@@ -282,16 +281,28 @@ export interface SessionReader {
   findRequest(sessionId: string, requestId: string): Promise<LogEntry | undefined>;
   /** Rows of the open step, without the log. Undefined if there is no such session. */
   effects(sessionId: string, query?: EffectQuery): Promise<OpenEffects | undefined>;
+  /** Settles when the write is safe. Rejects with `SessionConflictError` if the log has grown otherwise, or the session exists. */
+  write(write: SessionWrite): Promise<void>;
+  /** Replaces texts of stored entries, such as those that hold a message to be erased. */
+  rewrite(rewrite: SessionRewrite): Promise<void>;
+  /** Removes everything of a session, notes about it too. Settles also if the session does not exist, which then never will. */
+  delete(deletion: SessionDeletion): Promise<void>;
+}
+
+/** Heads of sessions. */
+export interface Heads {
+  /** Undefined if there is no such session, or if it was deleted. */
+  read(sessionId: string): Promise<SessionHead | undefined>;
   list(query?: SessionQuery): Promise<SessionPage>;
-  /** Reads the entries with events of all sessions. Rejects with `InvalidArgumentError` if the cursor is not one of this store. */
-  feed(query?: FeedQuery): Promise<FeedPage>;
+  /** Notes that a session's data cannot be trusted: it is listed with its damage. Undefined takes the note away. Nothing else is changed. */
+  quarantine(sessionId: string, damage: string | undefined): Promise<void>;
 }
 
 /** The claim that one process has on a store. */
-export interface StoreClaims {
+export interface Claims {
   /** Makes the caller the one writer: the one before is refused from now on. Returns a number that is higher than any before. */
   claim(request?: ClaimRequest): Promise<number>;
-  readClaim(): Promise<StoreClaim>;
+  read(): Promise<StoreClaim>;
   /** Notes that the holder of this claim is alive. Rejects with `StoreFencedError` if another has claimed the store since. */
   beat(epoch: number): Promise<void>;
   /** Releases the claim. Rejects with `StoreFencedError` if another has claimed it since. */
@@ -299,25 +310,15 @@ export interface StoreClaims {
 }
 
 /** Actions that other processes leave for the worker. */
-export interface Mailbox {
+export interface Inbox {
   /**
    * Adds a mail; settles when it is safe. If the session has a mail for the same request, that one is returned and nothing is added.
    * Rejects with `SessionDeletedError` if the session was deleted. The session need not exist yet.
    */
   post(mail: NewMail): Promise<Mail>;
-  readMail(query?: MailQuery): Promise<readonly Mail[]>;
+  read(query?: MailQuery): Promise<readonly Mail[]>;
   /** Answers a mail without applying it; undefined removes it. For the holder of the claim. A mail that is gone does not matter. */
-  answerMail(answer: { readonly epoch: number; readonly num: number; readonly reply?: string }): Promise<void>;
-}
-
-/** Reasons for starting no model calls. */
-export interface StoreHolds {
-  /** Replaces the one with the same id. */
-  putHold(hold: StoredHold): Promise<void>;
-  /** Returns false if there is no such hold. */
-  dropHold(id: string): Promise<boolean>;
-  /** By their time. */
-  readHolds(): Promise<readonly StoredHold[]>;
+  answer(answer: { readonly epoch: number; readonly num: number; readonly reply?: string }): Promise<void>;
 }
 
 /** A text that any process keeps under a name, such as the place of a reader in the feed. */
@@ -342,6 +343,8 @@ export interface NoteWrite {
    * not exist yet. The same each time that a note is written.
    */
   readonly sessionId?: string;
+  /** True if those who watch the store are called back about it. @default false */
+  readonly isAnnounced?: boolean;
 }
 
 /** Filter for notes. */
@@ -354,46 +357,58 @@ export interface NoteQuery {
   readonly limit?: number;
 }
 
-/** Notes that processes share. They need no claim, and nobody is called back about them. */
-export interface StoreNotes {
+/** Notes that processes share. They need no claim. */
+export interface Notes {
   /** Undefined if there is none. */
-  readNote(name: string): Promise<StoredNote | undefined>;
+  read(name: string): Promise<StoredNote | undefined>;
   /** By their names. */
-  listNotes(query: NoteQuery): Promise<readonly StoredNote[]>;
+  list(query: NoteQuery): Promise<readonly StoredNote[]>;
   /** Writes a note if its version is still the given one. Returns false, and changes nothing, if it is not. */
-  writeNote(note: NoteWrite): Promise<boolean>;
+  write(note: NoteWrite): Promise<boolean>;
+}
+
+/** Entries with events, of all sessions. */
+export interface Feed {
+  /** Rejects with `InvalidArgumentError` if the cursor is not one of this store. */
+  read(query?: FeedQuery): Promise<FeedPage>;
+}
+
+/** Signs that something was stored. */
+export interface Changes {
+  /** Calls back soon after something was stored, by this process or another; returns its unsubscribe. Late at most by 100 ms. */
+  watch(listener: (change: StoreChange) => void): () => void;
 }
 
 /**
- * The port. Every method rejects with a typed error: `StoreUnavailableError` if the store cannot be used (closed, full, read-only),
- * `StoreFencedError` if another has claimed it since, `SessionDamagedError` if the stored data of a session cannot be trusted,
- * `SessionDeletedError` if the session was deleted.
+ * A store: ports on the same data. Every method rejects with a typed error: `StoreUnavailableError` if the store cannot be used (closed,
+ * full, read-only), `StoreFencedError` if another has claimed it since, `SessionDamagedError` if the stored data of a session cannot be
+ * trusted, `SessionDeletedError` if the session was deleted.
  */
-export interface SessionStore extends SessionReader, StoreClaims, Mailbox, StoreHolds, StoreNotes {
-  /** Settles when the write is safe. Rejects with `SessionConflictError` if the log has grown otherwise, or the session exists. */
-  write(write: SessionWrite): Promise<void>;
-  /** Replaces texts of stored entries, such as those that hold a message to be erased. */
-  rewrite(rewrite: SessionRewrite): Promise<void>;
-  /** Removes everything of a session, notes about it too. Settles also if the session does not exist, which then never will. */
-  delete(deletion: SessionDeletion): Promise<void>;
-  /** Notes that a session's data cannot be trusted: it is listed with its damage. Undefined takes the note away. Nothing else is changed. */
-  quarantine(sessionId: string, damage: string | undefined): Promise<void>;
-  /** Calls back soon after something was stored, by this process or another; returns its unsubscribe. Late at most by 100 ms. */
-  watch(listener: (change: StoreChange) => void): () => void;
+export interface SessionStore {
+  readonly log: Log;
+  readonly heads: Heads;
+  readonly claims: Claims;
+  readonly inbox: Inbox;
+  readonly notes: Notes;
+  readonly feed: Feed;
+  readonly changes: Changes;
   /** Finishes the writes asked for until now, and releases everything. */
   close(): Promise<void>;
 }
+
+/** The ports that read sessions. */
+export type SessionReader = Pick<SessionStore, 'log' | 'heads' | 'feed'>;
 
 /** Sessions that are read in one go: few enough not to hold up the event loop. */
 const pageSize = 200;
 
 /** Lists all sessions that fit, page by page. */
-export async function* listAll(store: Pick<SessionReader, 'list'>, query: SessionQuery): AsyncGenerator<ListedSession, void, undefined> {
+export async function* listAll(store: Pick<SessionStore, 'heads'>, query: SessionQuery): AsyncGenerator<ListedSession, void, undefined> {
   const breathe = createBreather();
   let cursor: string | undefined;
   do {
     await breathe();
-    const page = await store.list({ ...query, limit: pageSize, ...(cursor !== undefined && { cursor }) });
+    const page = await store.heads.list({ ...query, limit: pageSize, ...(cursor !== undefined && { cursor }) });
     yield* page.sessions;
     ({ cursor } = page);
   } while (cursor !== undefined);

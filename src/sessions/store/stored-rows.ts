@@ -4,12 +4,12 @@
 // Q1. Changing any column of a row is found when the row is read: the sum covers the table, every column and the boundaries between them.
 // Q2. Removing a row is found: heads counts entries and effects, and the first entry names the session that it begins.
 // Q3. A tombstone has the id twice: the session stays deleted if one of them is damaged.
-// Q4. A tombstone has a digest of the id: it is known again, and nobody can read it. Earlier builds kept the id itself.
+// Q4. A tombstone has a digest of the id: it is known again, and nobody can read it.
 import type { EffectRow } from '../../journal/index.ts';
 import { StopReason } from '../../continuation/index.ts';
 import { cleanText, omitUndefined, readArray, readObject, readString } from '../../lib/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
-import type { LogEntry, Mail, SessionHeader, StoredHold, StoredNote } from './session-store.ts';
+import type { LogEntry, Mail, SessionHeader, StoredNote } from './session-store.ts';
 
 /** The columns of each table, in the order of its checksum. */
 export const storedColumns = {
@@ -37,9 +37,7 @@ export const storedColumns = {
   holder: ['num', 'epoch', 'beats', 'body'],
   mail: ['num', 'session_id', 'request_id', 'at', 'body', 'reply'],
   tombstones: ['id', 'num', 'at', 'id_copy'],
-  holds: ['id', 'at', 'body'],
-  notes: ['name', 'version', 'body'],
-  session_notes: ['name', 'version', 'session_id', 'body'],
+  notes: ['name', 'version', 'session_id', 'body'],
 } as const;
 
 export type StoredTable = keyof typeof storedColumns;
@@ -199,20 +197,7 @@ export interface Tombstone {
 
 export const toTombstoneValues = ({ id, num, at }: Tombstone): Values => [id, num, at, id];
 
-export const toHoldValues = ({ id, at, body }: StoredHold): Values => [id, at, body];
-
-/** Reads the hold of a row whose checksum is right. */
-export function readHoldRow(row: StoredRow): StoredHold {
-  const data = readObject(row, 'holds');
-  return { id: data.string('id'), at: data.time('at'), body: data.string('body') };
-}
-
-/** A note about a session has a table of its own: it goes with the session. */
-export const getNoteTable = ({ sessionId }: Pick<StoredNote, 'sessionId'>): 'notes' | 'session_notes' =>
-  sessionId === undefined ? 'notes' : 'session_notes';
-
-export const toNoteValues = ({ name, version, body, sessionId }: StoredNote): Values =>
-  sessionId === undefined ? [name, version, body] : [name, version, sessionId, body];
+export const toNoteValues = ({ name, version, body, sessionId }: StoredNote): Values => [name, version, sessionId, body];
 
 /** Reads the note of a row whose checksum is right. */
 export function readNoteRow(row: StoredRow): StoredNote {

@@ -3,7 +3,7 @@ import type { Effects } from '../../effects/index.ts';
 import { withKeyPrefix } from '../../effects/index.ts';
 import type { BaseEvent, EventHeader, ProblemReporter } from '../../events/index.ts';
 import type { Failure } from '../../errors/index.ts';
-import type { CoolDowns, ModelRoute, RefusedPart } from '../../inference/index.ts';
+import type { CoolDowns, ModelRoute, RefusedPart, RequestRecorder } from '../../inference/index.ts';
 import { addRefusedParts, applyRoute } from '../../inference/index.ts';
 import type { IdSource } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
@@ -72,6 +72,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   readonly time: StepTimer;
   readonly notes: StepNotes;
   readonly control: OpenStepControl;
+  readonly requests: RequestRecorder | undefined;
   /** The part of the spending that the run around this one knows already. */
   passedOn: Spent = nothingSpent;
   /** True if a process ended in this step before. */
@@ -88,6 +89,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     const { agentId, parentAgentId } = state;
     this.process = process;
     this.run = run;
+    this.requests = run.requests;
     this.state = state;
     this.subject = { agentId, parentAgentId, executionId: id, stepNumber, participant: pendingStep?.partial.participant };
     this.finalizing = stepNumber > 0 && regranted !== true && results.last?.outcome.isFinalizing === true;
@@ -191,7 +193,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   get path(): string {
     return this.run.outer?.path ?? '';
   }
-  openInside(key: string, { own, ids, path = '', watchesCost = false, price }: NestOptions): OuterStep {
+  openInside(key: string, { own, ids, path = '', watchesCost = false, price, view }: NestOptions): OuterStep {
     const { run, subject } = this;
     const isOpen = (): boolean => !this.#isOver;
     if (!this.#hasPassedOwn) this.#passOn(own);
@@ -221,6 +223,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
         ],
       },
       models: this,
+      requests: run.requests?.openInside(key, view),
       time: this.time,
     };
   }

@@ -2,7 +2,7 @@
 import { checkKeys } from '../../lib/index.ts';
 import type { Failure } from '../../errors/index.ts';
 import { Message } from '../../messages/index.ts';
-import type { ModelAnswer, AnswerFacts, Driver, DriverContext } from '../driver.ts';
+import type { ModelAnswer, AnswerFacts, Driver, DriverContext, RequestTemplate } from '../driver.ts';
 import { createStep, createFinalStep, createUnansweredStep, joinFacts } from '../steps.ts';
 import { sumUp } from '../sum-up.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
@@ -15,14 +15,16 @@ export interface ReActOptions {
   readonly finalViaInference?: boolean;
 }
 
-function describeTools({ offered }: DriverContext): string {
+type Usual = Pick<DriverContext, 'offered' | 'settings' | 'output'>;
+
+function describeTools({ offered }: Usual): string {
   const lines = offered.flatMap((tool) =>
     'inputSchema' in tool ? [`- ${tool.name}: ${tool.description}\n  arguments: ${JSON.stringify(tool.inputSchema)}`] : [],
   );
   return lines.length === 0 ? 'There are no tools.' : `Tools:\n${lines.join('\n')}`;
 }
 
-const toInstructions = (turn: DriverContext): string =>
+const toInstructions = (turn: Usual): string =>
   [
     'Work step by step. In each step think, then either call one tool or give the final answer.',
     'Answer with one JSON object and nothing else:',
@@ -32,6 +34,11 @@ const toInstructions = (turn: DriverContext): string =>
     describeTools(turn),
     ...(turn.output === undefined ? [] : [`The final "answer" must be JSON that fits this schema: ${JSON.stringify(turn.output.json)}`]),
   ].join('\n');
+
+function toTemplate(turn: Usual): RequestTemplate & { readonly more: string } {
+  const { toolChoice: _, ...settings } = turn.settings;
+  return { more: toInstructions(turn), output: { schema: decisionSchema, name: 'decision' }, settings };
+}
 
 function createUndecidedStep(
   turn: DriverContext,
@@ -87,15 +94,11 @@ export function reActDriver(options: ReActOptions = {}): Driver {
   checkKeys('reActDriver()', options, ['finalViaInference']);
   return {
     name: 're-act',
+    toTemplate,
     ask: async (turn) => {
       if (turn.scope.finalizing) return sumUp(turn);
-      const { toolChoice: _, ...settings } = turn.settings;
-      const answered = await turn.ask({
-        messages: turn.conversation(toInstructions(turn)),
-        output: { schema: decisionSchema, name: 'decision' },
-        settings,
-        isForReaders: false,
-      });
+      const { more, ...usual } = toTemplate(turn);
+      const answered = await turn.ask({ messages: turn.conversation(more), ...usual, isForReaders: false });
       if (!answered.ok) return createUnansweredStep(turn, answered);
       const { facts, response } = answered;
       const text = Message.assistant(response.parts, { id: '' }).text;

@@ -10,7 +10,7 @@ import type { SessionViewOptions } from '../session-view.ts';
 import { toResultView } from '../session-view.ts';
 
 /** Fields of a body. */
-export type Body = Readonly<Record<string, unknown>>;
+export type Body = JsonObject;
 
 /** A request of a known caller. */
 export interface RouteCall {

@@ -1,5 +1,4 @@
 // Routes that create, find and use sessions.
-import type { JsonObject } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, omitUndefined } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { readContentPart } from '../../../messages/index.ts';
@@ -13,9 +12,7 @@ import { actionFields, getView, readActionOptions, readFields, readText, send, t
 /** Asks the host for the tenant and the owner of a session that a request makes. */
 async function askNewSession(call: RouteCall & Partial<SessionCall>, body: Body, action: 'create' | 'fork'): Promise<NewSession> {
   const { services, request, by, session: source } = call;
-  // Holds: the body was read from JSON.
-  const given = body as JsonObject;
-  return services.newSession({ request, action, by, body: given, ...(source !== undefined && { source }) });
+  return services.newSession({ request, action, by, body, ...(source !== undefined && { source }) });
 }
 
 async function create(call: RouteCall): Promise<ActionPlan> {

@@ -1,6 +1,6 @@
 // Routes that answer what sessions wait for.
 // N1. An answer counts only for what was shown: the digest of the wait that `authorize` saw goes with it.
-import type { Json, JsonObject } from '../../../lib/index.ts';
+import type { JsonObject } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, jsonEquals, omitUndefined, present } from '../../../lib/index.ts';
 import type { ActionOptions, ListedWait, RecordedAction, Session, SessionResult } from '../../../sessions/index.ts';
 import { ForeignApprovalError, ForgedApprovalError, StaleApprovalError } from '../../../sessions/index.ts';
@@ -120,8 +120,7 @@ async function approve(call: WaitCall): Promise<ActionPlan> {
     throw new InvalidArgumentError('An approval needs the digest of what was shown. Pass the digest of the wait.');
   const seen = readText(body, 'seen');
   const scope = given === undefined ? {} : ({ scope: 'session' } as const);
-  // Holds: the body was read from JSON.
-  const edited = body['args'] === undefined ? {} : { args: body['args'] as Json };
+  const edited = omitUndefined({ args: body['args'] });
   const act = async (): Promise<SessionResult> => {
     if (call.wait !== undefined)
       await assertSeen({ signer: call.services.signer, view: getView(call) }, { wait: call.wait, by: call.by }, seen);
@@ -147,8 +146,7 @@ async function reject(call: WaitCall): Promise<ActionPlan> {
 
 async function giveAnswer(call: WaitCall): Promise<ActionPlan> {
   const read = await readAnswer(call, ['value']);
-  // Holds: the body was read from JSON.
-  const value = (read.body['value'] ?? null) as Json;
+  const value = read.body['value'] ?? null;
   const act = (): Promise<SessionResult> => call.services.runtime.answer(call.session.id, read.wait, { ...read.options, value });
   return toAnswerPlan(call, read, { input: { value }, act });
 }

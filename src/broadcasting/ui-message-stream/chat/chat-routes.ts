@@ -4,7 +4,6 @@
 // R0. Who it is comes first, from the headers, before a body is read.
 // R1. Only the newest message of a page counts, or its answers to what is waited for. Its history never does.
 // R2. A page that leaves, reloads or loses its connection stops nothing. Only DELETE does.
-import type { JsonObject } from '../../../lib/index.ts';
 import type { Session, SessionRuntime } from '../../../sessions/index.ts';
 import { UnknownSessionError } from '../../../sessions/index.ts';
 import type { RunState } from '../../../step-by-step/index.ts';
@@ -104,8 +103,7 @@ async function answer(call: Call, post: Extract<ChatPost, { readonly type: 'answ
 
 async function post(call: Call): Promise<Response> {
   const { services, request, caller } = call;
-  // Holds: the body was read from JSON.
-  const body = (await readBody(request, services.maxBodyBytes)) as JsonObject;
+  const body = await readBody(request, services.maxBodyBytes);
   const given = readPost(body);
   if (given.type === 'answers') return answer(call, given);
   const session = await findChat(services, caller, given.chatId);

@@ -1,0 +1,245 @@
+// Requests to models, as a log stores them.
+// Owns:     what is stored of a request, and how it is rebuilt from that, the definition of its agent and the conversation.
+// Does not: read or write a store, or see the calls that hooks and selectors make themselves.
+// N1. What is rebuilt has the digest that was stored, unless a message was erased since.
+// N2. A request is compared with the conversation at the head of the log; in a run inside a step, whose conversation is in no log, with
+//     the request before it, and the first one with a view of the conversation or with nothing.
+import type { AgentDefinition, KnownView, ModelRequest, RefusedPart, RequestRecorder, StoredRequest } from '../../inference/index.ts';
+import { Conversation, leaveOutRefused, omitHeaders } from '../../inference/index.ts';
+import { InvalidArgumentError, jsonEquals, omitUndefined, stableStringify, TextHash } from '../../lib/index.ts';
+import type { OfferedTool, Messages } from '../../messages/index.ts';
+import { Message } from '../../messages/index.ts';
+import type { RunState, StateType } from '../../step-by-step/index.ts';
+import type { DigestedRequest } from './request-digest.ts';
+import { digestRequest, hashMessage, hashOutput, hashSettings, MessageSum } from './request-digest.ts';
+
+/** The message that instructions are sent as has this id. */
+const instructionsId = 'instructions';
+
+type MessageList = Messages | readonly Message[];
+
+/** Messages of a request: the one with the instructions, and the rest. */
+type SplitMessages = Pick<DigestedRequest, 'system' | 'messages'>;
+
+const isInstructions = (message: Message | undefined): boolean => message?.id === instructionsId && message.isSystem();
+
+function splitMessages(asked: Conversation | readonly Message[]): SplitMessages {
+  if (asked instanceof Conversation && asked.instructions.length < 2) {
+    const [system] = asked.instructions;
+    if (system !== undefined || !isInstructions(asked.messages.at(0))) return { system, messages: asked.messages };
+  }
+  const [first, ...rest] = asked instanceof Conversation ? asked.toArray() : asked;
+  if (first === undefined) return { system: undefined, messages: [] };
+  return isInstructions(first) ? { system: first, messages: rest } : { system: undefined, messages: [first, ...rest] };
+}
+
+const withoutRefused = (messages: Messages, refused: readonly RefusedPart[] | undefined): Messages =>
+  leaveOutRefused(new Conversation(messages), refused).messages;
+
+const isSame = (one: Message | undefined, other: Message | undefined): boolean =>
+  one === other || (one !== undefined && other !== undefined && hashMessage(one).equals(hashMessage(other)));
+
+/** Finds the messages that stand in the place of others; undefined if there are none. */
+function findChange(base: MessageList, messages: MessageList): StoredRequest['changed'] {
+  if (base === messages) return undefined;
+  const [before, after] = [Array.from(base), Array.from(messages)];
+  const most = Math.min(before.length, after.length);
+  let at = 0;
+  while (at < most && isSame(before[at], after[at])) at += 1;
+  let kept = 0;
+  while (kept < most - at && isSame(before.at(-1 - kept), after.at(-1 - kept))) kept += 1;
+  const removed = before.length - kept - at;
+  const added = after.slice(at, after.length - kept).map((message) => message.toJSON());
+  return removed === 0 && added.length === 0 ? undefined : { at, removed, added };
+}
+
+/** Writes the instructions of a request, given those that were created for it. */
+function joinInstructions({ instructions }: AgentDefinition, made: readonly string[]): string {
+  let next = 0;
+  const texts = instructions.map((each) => each ?? made[next++] ?? '');
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
+/** Creates the message of the instructions; undefined if there are none. */
+function toSystem(definition: AgentDefinition, made: readonly string[]): Message | undefined {
+  const text = joinInstructions(definition, made);
+  return text === '' ? undefined : Message.system(text, { id: instructionsId });
+}
+
+/** Returns the tools that differ from those of the definition, by name if it has them. */
+function findOtherTools({ tools }: AgentDefinition, offered: readonly OfferedTool[]): StoredRequest['tools'] {
+  if (offered === tools || (offered.length === 0 && tools.length === 0)) return undefined;
+  return offered.map((tool) => {
+    const known = tools.find(({ name }) => name === tool.name);
+    return known !== undefined && jsonEquals(known, tool) ? tool.name : tool;
+  });
+}
+
+/** True for a message of text alone. */
+const isPlainSystem = ({ parts: [first, ...others], name, providerOptions, role }: Message): boolean =>
+  role === 'system' && first?.providerMetadata === undefined && others.length === 0 && name === undefined && providerOptions === undefined;
+
+/** Finds out which parts of a request the definition does not say. */
+function findDifferences(request: DigestedRequest, definition: AgentDefinition, made: readonly string[]): Partial<StoredRequest> {
+  const { system, tools, settings, output } = request;
+  const isUsual = (system?.text ?? '') === joinInstructions(definition, made) && (system === undefined || isPlainSystem(system));
+  return omitUndefined({
+    made: isUsual && made.length > 0 ? made : undefined,
+    system: isUsual ? undefined : (system?.toJSON() ?? null),
+    tools: findOtherTools(definition, tools),
+    settings:
+      settings === definition.settings || hashSettings(settings).equals(hashSettings(definition.settings))
+        ? undefined
+        : omitHeaders(settings),
+    output: hashOutput(output).equals(hashOutput(definition.output)) ? undefined : (output ?? null),
+  });
+}
+
+/** Returns the messages after the instructions. */
+function rebuildMessages({ messages, changed }: StoredRequest, base: MessageList): readonly Message[] {
+  if (messages !== undefined) return messages.map((message) => Message.fromJSON(message));
+  const before = Array.from(base);
+  if (changed === undefined) return before;
+  const { at, removed, added } = changed;
+  return before.toSpliced(at, removed, ...added.map((message) => Message.fromJSON(message)));
+}
+
+/** Rebuilds a request, given the messages that it continues. */
+function rebuildParts(sent: StoredRequest, definition: AgentDefinition, base: MessageList): DigestedRequest {
+  const { system, tools, settings = definition.settings, output = definition.output, made = [] } = sent;
+  return {
+    system: system === undefined ? toSystem(definition, made) : system === null ? undefined : Message.fromJSON(system),
+    messages: rebuildMessages(sent, base),
+    tools:
+      tools?.flatMap((tool) => (typeof tool === 'string' ? definition.tools.filter(({ name }) => name === tool) : tool)) ??
+      definition.tools,
+    settings,
+    output: output ?? undefined,
+  };
+}
+
+/** A definition as it is stored. */
+export interface StoredDefinition {
+  readonly id: string;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Name of the note that holds a definition. */
+export const toDefinitionNote = (id: string): string => `definition/${id}`;
+
+/** Writes a definition in the form whose digest is its id. */
+export function writeDefinition(definition: AgentDefinition): StoredDefinition {
+  // Holds: options that are not JSON, such as a field that is undefined, are not sent either.
+  const body = stableStringify(JSON.parse(JSON.stringify(definition)) as unknown);
+  return { id: new TextHash().add(body).toString(), body };
+}
+
+/** Reads a definition. */
+// Holds: a definition is of our own writing, and its digest says that it is whole.
+export const readDefinition = (body: string): AgentDefinition => JSON.parse(body) as AgentDefinition;
+
+/** Parts of a session that a recorder needs. */
+export interface RequestSink {
+  /** The state at the head of the log. */
+  readonly getState: () => RunState;
+  /** Returns the id of a definition, which is stored before the step is. */
+  readonly define: (definition: AgentDefinition) => string;
+  readonly add: (sent: StoredRequest) => void;
+}
+
+/** Run inside a step that a recorder belongs to. */
+interface InnerPlace {
+  readonly inside?: string;
+  /** Conversation that the run starts with, if the state of the session tells it. */
+  readonly view?: KnownView | undefined;
+}
+
+/** Creates the recorder of a session's run, or of a run inside a step of it. */
+export function createRecorder(sink: RequestSink, { inside, view }: InnerPlace = {}): RequestRecorder {
+  const sum = new MessageSum();
+  /** Messages of the last request. */
+  let last: MessageList | undefined;
+  const getBase = (): MessageList | undefined => {
+    if (last !== undefined && inside !== undefined) return last;
+    const { messagesForInference, data } = sink.getState();
+    const first = inside === undefined ? messagesForInference : view?.messages;
+    return first && withoutRefused(first, data.refusedParts);
+  };
+  return {
+    describe: ({ request, definition, made, purpose }) => {
+      const { settings = definition.settings, tools = [], output } = request;
+      const whole: DigestedRequest = { ...splitMessages(request.messages), tools, settings, output };
+      const base = getBase();
+      const sent: StoredRequest = omitUndefined({
+        definition: sink.define(definition),
+        digest: digestRequest(whole, sum),
+        purpose,
+        inside,
+        view: last === undefined ? view?.participant : undefined,
+        ...findDifferences(whole, definition, made),
+        messages: base === undefined ? Array.from(whole.messages, (message) => message.toJSON()) : undefined,
+        changed: base && findChange(base, whole.messages),
+      });
+      last = whole.messages;
+      return sent;
+    },
+    add: ({ messages, changed, ...sent }, journaled = sent) => {
+      // What an earlier process sent is what counts; only its messages have to be those of this one.
+      sink.add(omitUndefined({ ...(journaled.digest === sent.digest ? sent : journaled), messages, changed }));
+    },
+    // The state of the session says nothing about runs inside a run.
+    openInside: (key, known) => createRecorder(sink, inside === undefined ? { inside: key, view: known } : { inside: `${inside}/${key}` }),
+  };
+}
+
+/** Requests of a step, in the order in which they were answered. */
+export interface StepRequests {
+  readonly execution: number;
+  readonly step: number;
+  readonly sent: readonly StoredRequest[];
+}
+
+/** A request as it was sent, and its place. */
+export interface RebuiltRequest extends Pick<StoredRequest, 'purpose' | 'inside'> {
+  /** Without headers, which are not stored. */
+  readonly request: Pick<ModelRequest, 'messages' | 'tools' | 'settings' | 'output'>;
+  readonly definition: AgentDefinition;
+  /** True if it has the digest that was stored. */
+  readonly isExact: boolean;
+}
+
+/** A step whose requests are rebuilt. */
+export interface RequestSources {
+  /** The state before the entry that has the requests. */
+  readonly state: RunState;
+  readonly states: Pick<StateType, 'viewMessages'>;
+  readonly requests: StepRequests;
+  /** Definitions by their ids. */
+  readonly definitions: ReadonlyMap<string, AgentDefinition>;
+}
+
+/** Rebuilds what models were sent in a step. */
+export function rebuildRequests({ state, states, requests, definitions }: RequestSources): readonly RebuiltRequest[] {
+  const { refusedParts } = state.data;
+  /** The last messages of each run inside the step. */
+  const inner = new Map<string, readonly Message[]>();
+  return requests.sent.map((sent): RebuiltRequest => {
+    const { purpose, inside, view, digest } = sent;
+    const definition = definitions.get(sent.definition);
+    if (definition === undefined) throw new InvalidArgumentError(`The definition ${sent.definition} is not stored.`);
+    const first = inside === undefined ? state.messagesForInference : view && states.viewMessages?.(state, view);
+    const base = (inside !== undefined && inner.get(inside)) || (first && withoutRefused(first, refusedParts)) || [];
+    const whole = rebuildParts(sent, definition, base);
+    const messages = Array.from(whole.messages);
+    if (inside !== undefined) inner.set(inside, messages);
+    const { system, tools, settings, output } = whole;
+    const request = omitUndefined({
+      messages: system === undefined ? messages : [system, ...messages],
+      tools: tools.length === 0 ? undefined : tools,
+      settings,
+      output,
+    });
+    return omitUndefined({ purpose, inside, request, definition, isExact: digestRequest(whole) === digest });
+  });
+}
