@@ -47,6 +47,12 @@ export interface Effects {
    * options allow it.
    */
   sleep(key: string, ms: number, options?: SleepOptions): Promise<SleepResult>;
+  /**
+   * Returns what an earlier process left of the open step under a key, unless it was given again since; undefined if there is nothing. It
+   * starts nothing. Work that had begun there, or under longer keys that continue this one with a slash, has an unknown end. Engines
+   * without a journal have no such function.
+   */
+  recall?(key: string): EffectResult<unknown> | undefined;
 }
 
 /** Result of an effect that was interrupted, or never started because the run was. */
@@ -69,5 +75,6 @@ export function withKeyPrefix(effects: Effects, prefix: string): Effects {
   return {
     run: (key, work, options) => effects.run(`${prefix}/${key}`, work, options),
     sleep: (key, ms) => effects.sleep(`${prefix}/${key}`, ms),
+    recall: (key) => effects.recall?.(`${prefix}/${key}`),
   };
 }

@@ -31,5 +31,6 @@ export function createInnerEffects(outer: Effects, control: EffectControl & { re
             (call) => control.onEnding(call),
           )
         : createCancelledEffect(),
+    recall: (key) => outer.recall?.(key),
   };
 }

@@ -119,6 +119,7 @@ export class DurableRun {
     const { signal } = this.#options;
     return {
       run: (key, work, options) => journaled.run(key, work, options),
+      recall: (key) => journaled.recall?.(key),
       sleep: async (key, ms, options) => {
         const isOwn = options?.mayLeave !== true || ms <= longestOwnWaitMs || signal?.aborted === true;
         if (isOwn) return direct.sleep(key, ms, options);

@@ -107,3 +107,43 @@ describe('J4: where the store fails', () => {
     expect(() => journal.check()).toThrow('the disk is full');
   });
 });
+
+describe('J5: what an earlier process has done', () => {
+  const rows = async (): Promise<EffectRow[]> => {
+    const first = open();
+    await first.effects.run('tool/1/0', () => 'paid');
+    await first.effects.run('nested/1/1/1/tool/1/0', () => 'paid');
+    return [...first.rows, { key: 'tool/1/2', phase: 'intent', body: '{}' }];
+  };
+
+  test('can be read without starting anything, as often as somebody asks', async () => {
+    const { effects, rows: written } = open(await rows());
+    const before = [...written];
+    for (let time = 0; time < 2; time += 1) {
+      expect(effects.recall?.('tool/1/0')).toStrictEqual({ ok: true, value: 'paid' });
+      // Work inside it had begun, and the work as a whole has no result.
+      expect(effects.recall?.('nested/1/1')).toMatchObject({ ok: false, kind: 'unknown' });
+      expect(effects.recall?.('tool/1/2')).toMatchObject({ ok: false, kind: 'unknown' });
+      expect([effects.recall?.('tool/1/3'), effects.recall?.('tool/1')?.ok, effects.recall?.('ool/1/0')]).toStrictEqual([
+        undefined,
+        false,
+        undefined,
+      ]);
+    }
+    expect(written).toStrictEqual(before);
+  });
+
+  test('is no news once it was given again, or the step is over', async () => {
+    const { effects, journal } = open(await rows());
+    await effects.run('tool/1/0', () => 'again');
+    expect(effects.recall?.('tool/1/0')).toBeUndefined();
+    journal.clear();
+    expect(effects.recall?.('tool/1/2')).toBeUndefined();
+  });
+
+  test('is not what this process did', async () => {
+    const { effects } = open();
+    await effects.run('tool/1/0', () => 'paid');
+    expect(effects.recall?.('tool/1/0')).toBeUndefined();
+  });
+});

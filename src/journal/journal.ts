@@ -5,6 +5,7 @@
 // J2. Work that must not run twice starts only after its intent is safe; an intent without a result is an unknown end.
 // J3. Before anything with an outside effect starts, everything that led to it is safe: results are kept in their order.
 // J4. If the store fails, nothing more starts, and the step is not recorded.
+// J5. What an earlier process has done can be read without starting anything, for work that this one would not start.
 import type { EffectFailure, EffectResult, Effects } from '../effects/index.ts';
 import { cleanText, DamagedDataError, isRecord } from '../lib/index.ts';
 
@@ -42,6 +43,8 @@ export class Journal {
   readonly #intents = new Set<string>();
   /** Keys of an earlier process that nobody has asked for again. */
   readonly #unread = new Set<string>();
+  /** Those of them whose work nobody has asked for again: it was only recalled, if anything. */
+  readonly #unclaimed = new Set<string>();
   readonly #write: WriteEffects;
   /** Counts the steps: an effect that ends after its step does not concern the next one. */
   #step = 0;
@@ -51,6 +54,7 @@ export class Journal {
     this.#write = write;
     for (const { key, phase, body } of rows) {
       this.#unread.add(key);
+      this.#unclaimed.add(key);
       if (phase === 'intent') this.#intents.add(key);
       else this.#results.set(key, readResult(body));
     }
@@ -82,6 +86,7 @@ export class Journal {
     this.#results.clear();
     this.#intents.clear();
     this.#unread.clear();
+    this.#unclaimed.clear();
     this.#step += 1;
   }
 
@@ -96,6 +101,7 @@ export class Journal {
       run: async (name, work, options = {}) => {
         const key = cleanText(`${prefix}${name}`);
         this.#unread.delete(key);
+        this.#unclaimed.delete(key);
         const { effect = 'once' } = options;
         const known = this.#results.get(key) ?? (effect === 'once' && this.#intents.has(key) ? createUnknownEnd(name) : undefined);
         if (known !== undefined) {
@@ -114,7 +120,20 @@ export class Journal {
         return result;
       },
       sleep: (key, ms, options) => direct.sleep(key, ms, options),
+      recall: (name) => {
+        // Most steps were begun by no other process.
+        const known = this.#unclaimed.size === 0 ? undefined : this.#recall(cleanText(`${prefix}${name}`), name);
+        if (known !== undefined) watcher.onKnown?.();
+        return known;
+      },
     };
+  }
+
+  #recall(key: string, name: string): EffectResult<unknown> | undefined {
+    const found = [...this.#unclaimed].filter((each) => each === key || each.startsWith(`${key}/`));
+    if (found.length === 0) return undefined;
+    for (const each of found) this.#unread.delete(each);
+    return this.#results.get(key) ?? createUnknownEnd(name);
   }
 
   async #intend(key: string): Promise<void> {

@@ -56,6 +56,10 @@ class StepEffects implements Effects {
     return this.#isOver() ? Promise.resolve(createCancelledEffect()) : this.#effects.run(key, work, options);
   }
 
+  recall(key: string): EffectResult<unknown> | undefined {
+    return this.#effects.recall?.(key);
+  }
+
   async sleep(key: string, ms: number): Promise<SleepResult> {
     if (this.#isOver()) return createCancelledEffect();
     const leave = this.#timer.startWait();

@@ -3,6 +3,8 @@
 // Does not: read the answer: the driver does.
 // Q1. A question never rejects, and an interrupted one keeps the text that had come.
 // Q2. Time spent waiting for permission to ask counts as waiting.
+// Q3. An answer that an earlier process got is read again, even if a hook or a function of the host fails or objects now: what its calls
+//     have done is recorded, and the failure beside it.
 import type { FailedModel } from './tool-use-step.ts';
 import type { EffectOptions, EffectResult } from '../effects/index.ts';
 import { createCancelledEffect, toFailure } from '../effects/index.ts';
@@ -64,6 +66,8 @@ export class DriverStep implements DriverContext {
   readonly orchestrator: string;
   readonly settings: ModelSettings;
   readonly output: AnswerSchema | undefined;
+  /** Failures of hooks in a step that goes on all the same, because an earlier process had the answer. No further call starts. */
+  readonly failures: Failure[] = [];
   /** The state before the step, with what hooks have changed since. */
   state: ToolUseState;
   readonly #setup: Setup;
@@ -88,6 +92,12 @@ export class DriverStep implements DriverContext {
     return this.#narrowed?.offered ?? this.#setup.offered;
   }
 
+  /** True if an earlier process had the answer to a question that is still to be asked here. */
+  isAnswered(purpose?: string): boolean {
+    const { effects, stepNumber } = this.scope;
+    return effects.recall?.(purpose === undefined ? `model/${stepNumber}` : `model/${stepNumber}/${purpose}`) !== undefined;
+  }
+
   conversation(more?: string): Conversation {
     const { messagesForInference: messages } = this.state;
     if (this.#setup.instructions.length === 0 && more === undefined) return new Conversation(messages);
@@ -109,9 +119,14 @@ export class DriverStep implements DriverContext {
 
   /** Shows the step to the hooks before it begins. Throws if one fails. */
   async applyBeforeStepHooks(hooks: HookChain): Promise<void> {
-    const { state, tools } = await hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
-    this.keep(state);
-    this.#narrow(tools);
+    try {
+      const { state, tools } = await hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
+      this.keep(state);
+      this.#narrow(tools);
+    } catch (error) {
+      if (!this.isAnswered()) throw error;
+      this.failures.push(classifyError(error));
+    }
   }
 
   /** Continues with a state that hooks have changed. */
@@ -131,8 +146,19 @@ export class DriverStep implements DriverContext {
   }
 
   #readInstructions(instructions: Instructions<unknown, ToolUseState>): string {
-    const text: unknown =
-      typeof instructions === 'function' ? instructions({ context: this.scope.context, state: this.state }) : instructions;
+    if (typeof instructions !== 'function') return instructions;
+    try {
+      return this.#makeInstructions(instructions);
+    } catch (error) {
+      if (!this.isAnswered()) throw error;
+      // Nobody reads them: the question was asked.
+      this.failures.push(classifyError(error));
+      return '';
+    }
+  }
+
+  #makeInstructions(instructions: Extract<Instructions<unknown, ToolUseState>, CallableFunction>): string {
+    const text: unknown = instructions({ context: this.scope.context, state: this.state });
     if (typeof text === 'string') return text;
     if (text === undefined) return '';
     throw new InvalidArgumentError(
@@ -149,21 +175,29 @@ export class DriverStep implements DriverContext {
   }
 
   async #askWithHooks(question: Question, hooks: HookChain): Promise<ModelAnswer> {
+    const isAnswered = this.isAnswered(question.purpose);
     let asked: Question | undefined;
     try {
       asked = hooks.has(HookPoint.BeforeInference) ? await this.#applyBeforeHooks(question, hooks) : question;
     } catch (error) {
-      return toUnasked(classifyError(error, { readable: false }));
+      const failure = classifyError(error, { readable: false });
+      if (!isAnswered) return toUnasked(failure);
+      this.failures.push(failure);
+      asked = question;
     }
+    const isEnding = asked === undefined || this.scope.control.forbidding !== undefined;
     // Interrupted, or ended by a vote: there is nothing to ask any more.
-    if (asked === undefined || this.scope.control.forbidding !== undefined) return toUnasked(toFailure(createCancelledEffect()));
-    const answered = await this.#ask(asked);
+    if (isEnding && !isAnswered) return toUnasked(toFailure(createCancelledEffect()));
+    const answered = await this.#ask(asked ?? question);
     if (!answered.ok || !hooks.has(HookPoint.AfterInference)) return answered;
     try {
       this.keep(await hooks.afterInference(this.#place(question), answered.response));
       return answered;
     } catch (error) {
-      return { ok: false, failure: classifyError(error, { readable: false }), text: '', facts: answered.facts };
+      const failure = classifyError(error, { readable: false });
+      if (!isAnswered) return { ok: false, failure, text: '', facts: answered.facts };
+      this.failures.push(failure);
+      return answered;
     }
   }
 

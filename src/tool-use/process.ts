@@ -20,6 +20,7 @@ import { refuseCalls } from './sum-up.ts';
 import { ToolCallCompleted } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
+import { StepType } from './tool-use-step.ts';
 
 /** Rules that a conversation with tools is judged by. */
 export interface Rules<State> {
@@ -102,10 +103,12 @@ async function produce(turn: DriverStep, setup: Setup): Promise<ProducedStep<Too
   const { hooks, driver } = setup;
   if (state.pendingStep !== undefined) return resumeStep({ setup, turn, step: state.pendingStep.partial }, state.pendingStep);
   if (hooks?.has(HookPoint.BeforeStep) === true) await turn.applyBeforeStepHooks(hooks);
-  // An evaluation of a hook ended the run: the model is not asked, and there is no step.
-  if (scope.control.forbidding !== undefined) return { type: 'forbidden' };
+  // An evaluation of a hook ended the run: the model is not asked, and there is no step, unless an earlier process had the answer.
+  if (scope.control.forbidding !== undefined && !turn.isAnswered()) return { type: 'forbidden' };
   scope.events.beginStep();
-  const step = withUniqueCalls(await driver.ask(turn));
+  const asked = withUniqueCalls(await driver.ask(turn));
+  const { failures } = turn;
+  const step = failures.length === 0 ? asked : { ...asked, stepType: StepType.Error, errors: [...asked.errors, ...failures] };
   if (step.toolCalls.length === 0) return toWholeStep(withoutCancelled(step, scope));
   if (scope.finalizing) return refuseCalls(turn, step);
   return toProducedStep(turn, step, await runToolCalls({ setup, turn, step }, step.toolCalls));

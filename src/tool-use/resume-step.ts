@@ -10,7 +10,7 @@ import type { PreparedCall, ToolExecution } from '../tools/index.ts';
 import { toAnsweredExecution, prepareCall, toRejectedExecution, toUnknownExecution, withArgs } from '../tools/index.ts';
 import { describeGivenUp } from './finish-step.ts';
 import { runNestedCall, toOuterId } from './run-nested-call.ts';
-import { completeCall, emitCompleted, mergeResults, runToolCalls } from './run-tool-calls.ts';
+import { completeCall, emitCompleted, findPlace, mergeResults, recallMade, runToolCalls } from './run-tool-calls.ts';
 import { toProducedStep } from './steps.ts';
 import type { CallAnswer, CallResults, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import type { Work } from './work.ts';
@@ -40,6 +40,8 @@ async function applyAnswer(work: Work, wait: CallWait, answer: Answer): Promise<
       const prepared = await prepareApproved(work, edited);
       // If it was interrupted before it was checked, the answer is still good.
       if (prepared.type !== 'ended' || prepared.execution.status !== 'failed') return { type: 'run', call: edited };
+      const made = recallMade(work, prepared, findPlace(work.step, call, 0));
+      if (made !== undefined) return { type: 'ended', call: edited, execution: made };
       return { type: 'waits', wait: { ...wait, problem: prepared.execution.failure.message } };
     }
     case 'rejected':
@@ -97,6 +99,8 @@ async function resumeNested(work: Work, { call, index, kept, waits, answers }: O
   // Interrupted, or ended by a vote, before it was resumed; it has started anyway.
   if (isCancelled || control.forbidding !== undefined)
     return emitCompleted(work, toUnknownExecution(call, { startedAt: time.clock.now(), text: describeGivenUp('interrupted') }));
+  const made = prepared.type === 'nested' ? undefined : recallMade(work, prepared, index);
+  if (made !== undefined) return emitCompleted(work, made);
   if (prepared.type === 'ended') return emitCompleted(work, prepared.execution);
   if (prepared.type !== 'nested') {
     // Another release of the agent may have something else under this name.

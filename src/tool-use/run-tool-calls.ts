@@ -4,6 +4,8 @@
 // K1. A gated call never runs before somebody approved it.
 // K2. Every call ends in one execution or one wait.
 // K3. Once a vote forbids to continue, no further call starts.
+// K4. A call that an earlier process began in this step has the end that it had there, whatever this one would do with it: its tool may be gone
+//     by now, take other arguments or need an approval, or a hook may block it.
 import type { Failure } from '../errors/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
@@ -12,7 +14,7 @@ import { deepFreeze, escapePart, omitUndefined, stableStringify } from '../lib/i
 import type { ToolCall } from '../messages/index.ts';
 import type { Wait } from '../step-by-step/index.ts';
 import type { EndedCall, PreparedCall, Tool, ToolExecution, WaitingCall } from '../tools/index.ts';
-import { toCancelledExecution, prepareCall, runCall } from '../tools/index.ts';
+import { toCancelledExecution, prepareCall, recallCall, runCall } from '../tools/index.ts';
 import { mapLimited } from './map-limited.ts';
 import { runNestedCall } from './run-nested-call.ts';
 import type { CallFacts } from './tool-use-events.ts';
@@ -84,6 +86,11 @@ async function startLater(batch: Batch, prepared: Promise<PreparedCall>, index: 
 }
 
 function startToolCall(batch: Batch, prepared: PreparedCall, index: number): Soon<CallEnd> {
+  const made = prepared.type === 'ready' ? undefined : recallMade(batch, prepared, index);
+  if (made !== undefined) {
+    batch.turn.scope.events.emit((header) => new ToolCallStarted(header, batch.setup.name, toFacts(prepared.call)));
+    return isAsked(batch, made) ? { unknown: made } : completeCall(batch, prepared.call, made);
+  }
   if (prepared.type !== 'ready' && prepared.type !== 'nested' && prepared.type !== 'ended') return toWaitResults(batch, prepared);
   const { setup, turn, step, state } = batch;
   const { scope } = turn;
@@ -110,8 +117,18 @@ function startToolCall(batch: Batch, prepared: PreparedCall, index: number): Soo
   }).then((execution) => (isAsked(batch, execution) ? { unknown: execution } : completeCall(batch, call, execution)));
 }
 
+/** Returns what an earlier process did of a call that this one does not run; undefined if it did not begin it. */
+export function recallMade({ turn }: Work, { type, call }: Pick<PreparedCall, 'type' | 'call'>, index: number): ToolExecution | undefined {
+  const { effects, stepNumber, time } = turn.scope;
+  // A run inside that goes on asks for its own calls again.
+  const keys = type === 'nested' ? ['tool'] : ['tool', 'nested'];
+  const tool = turn.tools.get(call.name);
+  const maxResultChars = tool?.type === 'function' ? tool.maxResultChars : undefined;
+  return recallCall(call, { effects, keys: keys.map((key) => `${key}/${stepNumber}/${index}`), clock: time.clock, maxResultChars });
+}
+
 /** Finds the place of a call among those of its step. `position` is its place among those that run together, which are often the same. */
-function findPlace({ toolCalls }: ToolUseStep, { id }: ToolCall, position: number): number {
+export function findPlace({ toolCalls }: ToolUseStep, { id }: ToolCall, position: number): number {
   if (toolCalls[position]?.id === id) return position;
   const found = toolCalls.findIndex((call) => call.id === id);
   return found === -1 ? position : found;
@@ -129,7 +146,7 @@ function applyBeforeToolHooks(batch: Batch, call: ToolCall, index: number): Soon
   const { setup, turn, step, approved } = batch;
   const { hooks } = setup;
   const { scope } = turn;
-  if (scope.control.forbidding !== undefined) return refuseCall(turn, call);
+  if (scope.control.forbidding !== undefined || turn.failures.length > 0) return refuseCall(turn, call);
   const tool = turn.tools.get(call.name);
   // A call that cannot be made is not shown.
   if (hooks?.has(HookPoint.BeforeTool) !== true || tool === undefined || call.rawArgs !== undefined) return { type: 'call', call };
@@ -160,11 +177,11 @@ async function decideLater(batch: Batch, shown: ShownCall, asked: Promise<HookVe
 
 type HookVerdict = Awaited<ReturnType<HookChain['beforeTool']>>;
 
-/** A call that does not start, because a vote ends the run. */
-function refuseCall({ scope: { control, time } }: Work['turn'], call: ToolCall): EndedCall {
+/** A call that does not start, because a vote ends the run or a hook has failed. */
+function refuseCall({ scope: { control, time }, failures: [failure] }: Work['turn'], call: ToolCall): EndedCall {
   const { forbidding } = control;
   const why = forbidding === undefined ? '' : ` (${forbidding.criterion}: ${forbidding.reason})`;
-  const text = `The call was not made: the run was told to end${why}.`;
+  const text = `The call was not made: ${failure?.message ?? `the run was told to end${why}.`}`;
   return { type: 'ended', call, execution: toCancelledExecution(call, { startedAt: time.clock.now(), text }) };
 }
 

@@ -9,7 +9,7 @@ export type { EndedCall, NestedCall, PreparedCall, WaitingCall } from './prepare
 export { findArgsProblem, prepareCall, withArgs } from './prepare-call.ts';
 export { unknownToolText } from './tool-name.ts';
 export { providerTool } from './provider-tool.ts';
-export { runCall } from './run-call.ts';
+export { recallCall, runCall } from './run-call.ts';
 export { issuesText } from './schema-issue.ts';
 export type { StandardResult, StandardSchema } from './standard-schema.ts';
 export type { ApprovalContext, ContextType, ReconcileContext, ToolContext } from './tool-context.ts';

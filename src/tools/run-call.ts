@@ -5,11 +5,12 @@
 // C2. An interruption is never a failure: the call is cancelled, or unknown if it had started and may not run twice.
 // C3. Progress that comes after the end is dropped.
 // C4. The journaled value is enough to build the same execution again without running the tool.
-import type { EffectFailure, EffectResult, Effects } from '../effects/index.ts';
+import type { EffectClass, EffectFailure, EffectResult, Effects } from '../effects/index.ts';
 import { toFailure } from '../effects/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { Clock, Json, Soon } from '../lib/index.ts';
 import { isRecord, isThenable, markCanonical, systemClock, toCanonical } from '../lib/index.ts';
+import type { ToolCall } from '../messages/index.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { StoredResult } from './stored-result.ts';
 import { toStoredResult } from './stored-result.ts';
@@ -57,14 +58,14 @@ async function readLast(values: AsyncIterable<unknown, unknown>, { signal, repor
 }
 
 function describeFailure(
-  { call, tool }: ReadyCall,
+  call: ToolCall,
   ended: EffectFailure,
-  { key, ...timing }: ExecutionTiming & { readonly key: string },
+  { key, effect, ...timing }: ExecutionTiming & { readonly key: string; readonly effect: EffectClass },
 ): ToolExecution {
   const failure = toFailure(ended);
   // The engine names the work by its key; the model knows it by the tool's name.
   const message = failure.message.startsWith(`${key} `) ? `"${call.name}"${failure.message.slice(key.length)}` : failure.message;
-  const doubt = ended.kind === 'timeout' && tool.effect === 'once' ? ' It may or may not have taken effect.' : '';
+  const doubt = ended.kind === 'timeout' && effect === 'once' ? ' It may or may not have taken effect.' : '';
   return toFailedExecution(call, { ...failure, message }, { ...timing, text: `"${call.name}" failed: ${message}${doubt}` });
 }
 
@@ -141,7 +142,7 @@ class OpenCall<Context> {
         return reconcileCall(this.#ready, { ...this.#options, timing });
       case 'error':
       case 'timeout':
-        return describeFailure(this.#ready, ended, { key: this.#options.key, ...timing });
+        return describeFailure(call, ended, { key: this.#options.key, effect: tool.effect, ...timing });
     }
   }
 
@@ -178,4 +179,30 @@ export function runCall<Context>(ready: ReadyCall, options: RunCallOptions<Conte
   const open = new OpenCall(ready, options);
   const ended = options.effects.run(options.key, (signal) => open.start(signal), { effect, failsAs: 'tool', timeoutMs });
   return ended.then((result) => open.end(result));
+}
+
+/** Place of a call whose tool may not be here any more. */
+interface RecallOptions {
+  readonly effects: Pick<Effects, 'recall'>;
+  /** Keys of the call and, if its work is a run of its own, of that run. */
+  readonly keys: readonly string[];
+  readonly clock: Clock;
+  readonly maxResultChars?: number | undefined;
+}
+
+// Holds: a value under the key of a call is of our own writing.
+const isJournaled = (value: unknown): value is Journaled => isRecord(value) && typeof value['startedAt'] === 'number';
+
+/** Returns the execution of a call that an earlier process began and this one would not make; undefined if none did. */
+export function recallCall(call: ToolCall, { effects, keys, clock, maxResultChars }: RecallOptions): ToolExecution | undefined {
+  for (const key of keys) {
+    const known = effects.recall?.(key);
+    if (known === undefined) continue;
+    const timing = { startedAt: clock.now() };
+    if (!known.ok && known.kind !== 'unknown') return describeFailure(call, known, { key, effect: 'once', ...timing });
+    if (!known.ok || !isJournaled(known.value)) return toUnknownExecution(call, timing);
+    const { startedAt, durationMs } = known.value;
+    return toSucceededExecution(call, known.value, { startedAt, durationMs, maxResultChars });
+  }
+  return undefined;
 }
