@@ -222,6 +222,45 @@ test('an erased message is erased from stored requests too, and the digest says 
   expect((await read()).map(({ isExact }) => isExact)).toStrictEqual([false]);
 });
 
+test.each<readonly [string, Given]>([
+  ['instructions that were made from it', { instructions: ({ state }) => `The question: ${state.messages.at(0)?.text ?? ''}` }],
+  [
+    'a message that a hook wrote',
+    {
+      hooks: [
+        defineHook({
+          name: 'quoting',
+          changes: ['messages'],
+          beforeInference: ({ messages }) => ({ messages: [...messages, Message.user(`Asked: "${messages.at(-1)?.text ?? ''}"`)] }),
+        }),
+      ],
+    },
+  ],
+  [
+    'instructions that a hook wrote',
+    {
+      hooks: [
+        defineHook({
+          name: 'quoting',
+          changes: ['messages'],
+          beforeInference: ({ messages: [, ...rest] }) => ({
+            messages: [Message.system(`Answer: ${rest.at(-1)?.text ?? ''}`, { id: 'instructions' }), ...rest],
+          }),
+        }),
+      ],
+    },
+  ],
+])('an erased message is not quoted in stored requests: %s', async (_, more) => {
+  const { runtime, store, read } = setUp(createDesk(scriptedModel([says('Hello.')]), more));
+  await runtime.create({ id: 'one' }, { by });
+  await runtime.send('one', 'My number is 4711.', { by });
+  expect(JSON.stringify(await store.log.entries('one'))).toContain('4711');
+  const { state } = await runtime.get('one');
+  await runtime.eraseMessage('one', state.messages.at(0)!.id, { by });
+  expect(JSON.stringify(await store.log.entries('one'))).not.toContain('4711');
+  expect((await read()).map(({ isExact }) => isExact)).toStrictEqual([false]);
+});
+
 describe('several participants', () => {
   test('in a chat, each with its own view', async () => {
     const [one, two] = [scriptedModel([looks, says('I see.'), says('Yes.')]), scriptedModel([says('What?'), says('Bye.')])];

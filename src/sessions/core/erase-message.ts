@@ -1,6 +1,6 @@
 // Erasing a message from a log.
 // Y1. Its content is replaced wherever it is stored: states, changes, actions, events; and so is what can be found of it elsewhere: the
-//     arguments of its calls, the results that it says, copies of its text.
+//     arguments of its calls, the results that it says, copies of its text, and what quotes it in a stored request.
 // Y2. The log replays as before. Ids and numbers stay.
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { InvalidArgumentError, isList } from '../../lib/index.ts';
@@ -81,6 +81,11 @@ function writeText(data: Json): string {
 /** Fields that hold words, outside of messages. */
 const wordKeys = new Set(['text', 'reasoning', 'content', 'prompt', 'result', 'error', 'errorMessages', 'value', 'message', 'reason']);
 
+/** Shorter texts are part of too many others. */
+const shortestQuote = 3;
+
+const isSentRequest = ({ definition, digest }: JsonObject): boolean => typeof definition === 'string' && typeof digest === 'string';
+
 /** A message, and what a log has of it. */
 class FoundMessage {
   readonly #id: string;
@@ -130,7 +135,7 @@ class FoundMessage {
       if (wordKeys.has(key)) return [key, this.#eraseWords(value, isNamed) ?? this.erase(value, inside)];
       return [key, this.#calls.has(key) && isObject(value) ? eraseMemo(value) : this.erase(value, inside)];
     });
-    const next: JsonObject = Object.fromEntries(fields);
+    const next: JsonObject = isSentRequest(node) ? this.#eraseQuotes(Object.fromEntries(fields)) : Object.fromEntries(fields);
     // Waits and answers have the id of their call.
     const named = node['toolCallId'] ?? node['waitId'] ?? (typeof node['type'] === 'string' ? node['id'] : undefined);
     return this.#eraseStep(this.#eraseCall(next, named), inside);
@@ -150,6 +155,25 @@ class FoundMessage {
     }
     const texts = [content, ...parts.map(({ text }) => text)].filter((text) => typeof text === 'string');
     for (const text of [...texts, texts.join('\n')]) if (text !== '' && text !== erased) this.#texts.add(text);
+  }
+
+  /** Erases what quotes the message in a request: instructions that were made from it, messages that a hook wrote. */
+  #eraseQuotes(sent: JsonObject): JsonObject {
+    const eraseQuote = (node: Json): Json => {
+      if (typeof node === 'string') return this.#isQuotedIn(node) ? erased : node;
+      if (!isMessage(node)) return node;
+      const texts = [node['content'], ...getParts(node).map(({ text }) => text)];
+      return texts.some((text) => typeof text === 'string' && this.#isQuotedIn(text)) ? eraseContent(node) : node;
+    };
+    const { made, system, messages, changed } = sent;
+    const added = isObject(changed) ? { changed: { ...changed, added: getItems(changed['added']).map(eraseQuote) } } : {};
+    const lists = { made: getItems(made).map(eraseQuote), messages: getItems(messages).map(eraseQuote) };
+    return replace(sent, { ...lists, ...added, system: eraseQuote(system ?? null) });
+  }
+
+  #isQuotedIn(text: string): boolean {
+    for (const quoted of this.#texts) if (quoted.trim().length >= shortestQuote && text.includes(quoted)) return true;
+    return false;
   }
 
   /** Returns words without those of the message; undefined if they are none. */
