@@ -48,7 +48,7 @@ async function fill({ path, dies }: Filling): Promise<void> {
 }
 
 /** Opens the session and prints the milliseconds that it took. */
-async function open(path: string, role: 'client' | 'both'): Promise<void> {
+async function open(path: string, role: 'client' | 'worker'): Promise<void> {
   const began = performance.now();
   const store = sqliteStore({ path });
   const runtime = createSessionRuntime({ agents: [setUpAgent(steps)], store, role });
@@ -80,7 +80,7 @@ const print = (line = ''): void => {
   process.stdout.write(`${line}\n`);
 };
 
-function measure(name: string, path: string, role: 'client' | 'both'): void {
+function measure(name: string, path: string, role: 'client' | 'worker'): void {
   const figures = Array.from({ length: opens }, () => JSON.parse(runSelf('open', path, role)) as Opened);
   const [first] = figures;
   if (figures.some(({ counted }) => counted !== first?.counted)) throw new Error('Two processes read different sessions.');
@@ -97,7 +97,7 @@ function measureAll(): void {
     runSelf('fill', killed, 'dies');
     const size = (statSync(ended).size / 1e6).toFixed(0);
     print(`Node ${process.version}, a session of ${steps.toLocaleString('en')} steps (${size} MB), median of ${String(opens)} processes`);
-    measure('by the process that runs sessions', ended, 'both');
+    measure('by the process that runs sessions', ended, 'worker');
     measure('by a client', ended, 'client');
     measure('by a client, after the process was killed', killed, 'client');
   } finally {
@@ -107,5 +107,5 @@ function measureAll(): void {
 
 const [, , mode, path = '', how = ''] = process.argv;
 if (mode === 'fill') await fill({ path, dies: how === 'dies' });
-else if (mode === 'open') await open(path, how === 'client' ? 'client' : 'both');
+else if (mode === 'open') await open(path, how === 'client' ? 'client' : 'worker');
 else measureAll();

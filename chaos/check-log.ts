@@ -20,6 +20,9 @@ export interface RawEntry {
 export interface RawLog {
   readonly entries: ReadonlyMap<string, readonly RawEntry[]>;
   readonly openEffects: number;
+  /** Ids of sessions that somebody owns, or is to own. */
+  readonly unfinished: readonly string[];
+  readonly workers: number;
   readonly integrity: string;
 }
 
@@ -56,9 +59,16 @@ export function readLog(folder: string): RawLog {
     seqs: readSeqs(events),
   }));
   const openEffects = Number(database.prepare('SELECT count(*) AS open FROM effects').get()?.['open']);
+  const unfinished = database
+    .prepare('SELECT id FROM heads JOIN sessions ON session = num WHERE heads.owner IS NOT NULL OR is_ready = 1')
+    .all();
+  const workers = Number(database.prepare('SELECT count(*) AS workers FROM workers').get()?.['workers']);
   const integrity = String(database.prepare('PRAGMA integrity_check').get()?.['integrity_check']);
   database.close();
-  return { entries: groupBy(entries, ({ session }) => session), openEffects, integrity };
+  return {
+    ...{ entries: groupBy(entries, ({ session }) => session), openEffects, workers, integrity },
+    unfinished: unfinished.map(({ id }) => String(id)),
+  };
 }
 
 const isDense = (numbers: readonly number[]): boolean => numbers.every((number, index) => number === index + 1);
@@ -66,6 +76,18 @@ const isDense = (numbers: readonly number[]): boolean => numbers.every((number, 
 function wrongSteps(entries: readonly RawEntry[], steps: number): boolean {
   const recorded = entries.filter(({ step }) => step !== '-/-').map(({ step }) => step);
   return recorded.length !== steps || recorded.some((step, index) => step !== `1/${index + 1}`);
+}
+
+/** Finds entries that were written with an earlier fence than one before them, or with that of another process. */
+function findStaleEntries(safe: readonly SafeEntry[]): readonly string[] {
+  return [...groupBy(safe, ({ session }) => session)].flatMap(([session, entries]) => {
+    const sorted = entries.toSorted((one, other) => one.n - other.n);
+    return sorted.flatMap(({ n, fence, pid }, index) => {
+      const before = sorted[index - 1];
+      const isStale = before !== undefined && (fence < before.fence || (fence === before.fence && pid !== before.pid));
+      return isStale ? `${session}: entry ${n} with fence ${fence}, after one with ${before.fence}` : [];
+    });
+  });
 }
 
 /** Everything that the store said to be safe, compared with what stands there. */
@@ -104,6 +126,9 @@ export function checkLog(
       'sessions whose request does not stand exactly once',
       ids.filter((id) => getEntries(id).filter(({ request }) => request === toRequestId(id)).length !== 1),
     ),
+    none('entries written with a fence that had passed', findStaleEntries(safe)),
+    none('sessions left with an owner, or for one', log.unfinished),
+    exactly('workers left in the store', log.workers, 0),
     exactly('effects left open in the store', log.openEffects, 0),
     none('damage that SQLite finds', log.integrity === 'ok' ? [] : [log.integrity]),
   ];

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import type { Orders, Said } from './orders.ts';
+import type { Leases, Orders, Said } from './orders.ts';
 
 const workerFile = fileURLToPath(new URL('worker.ts', import.meta.url));
 
@@ -17,8 +17,8 @@ export interface Child {
   readonly gone: Promise<void>;
   /** The problems that it told of. */
   readonly problems: readonly Extract<Said, { readonly type: 'problem' }>[];
-  /** The last entries of all sessions when it claimed the store. */
-  readonly heads: Readonly<Record<string, number>>;
+  /** Leases of all sessions when it first freed those of another worker; undefined if it has freed none. */
+  readonly freed: Leases | undefined;
 }
 
 interface Listener {
@@ -49,13 +49,13 @@ export function startWorker(orders: Orders): Child {
   const errors = keepErrors(worker);
   const listeners = new Set<Listener>();
   const problems: Extract<Said, { readonly type: 'problem' }>[] = [];
-  let heads: Child['heads'] = {};
+  let freed: Leases | undefined;
   let last = 'nothing';
 
   function tell(said: Said): void {
     last = JSON.stringify(said).slice(0, 200);
     if (said.type === 'problem') problems.push(said);
-    if (said.type === 'claimed') ({ heads } = said);
+    if (said.type === 'freed') freed ??= said.leases;
     for (const listener of [...listeners]) {
       if (!listener.fits(said)) continue;
       listeners.delete(listener);
@@ -84,8 +84,8 @@ export function startWorker(orders: Orders): Child {
     signal: (signal) => void worker.kill(signal),
     gone,
     problems,
-    get heads() {
-      return heads;
+    get freed() {
+      return freed;
     },
   };
 }

@@ -25,6 +25,13 @@ export const atMost = (what: string, value: number, most: number): Figure => ({
   isRight: value <= most,
 });
 
+export const atLeast = (what: string, value: number, least: number): Figure => ({
+  what,
+  value,
+  wanted: `at least ${least}`,
+  isRight: value >= least,
+});
+
 /** A figure that counts what is wrong. */
 export const none = (what: string, wrong: readonly string[]): Figure => ({
   ...exactly(what, wrong.length, 0),

@@ -2,13 +2,13 @@
 //   npm run chaos                                    1,000 sessions × 40 steps, 40 kills, then the zombies and the poisoned session
 //   npm run chaos -- --sessions 200 --steps 20 --kills 8 --seed 7
 //   npm run chaos -- --zombie                        the zombies alone
-//   npm run chaos -- --poison                        the session that kills its process alone
+//   npm run chaos -- --poison                        the session that kills its workers alone
 import { parseArgs } from 'node:util';
 import type { Figure } from './figures.ts';
 import { toTable, wrongOnes } from './figures.ts';
 import { runKills } from './kills.ts';
 import { runPoison } from './poison.ts';
-import { runZombie, zombiePlaces } from './zombie.ts';
+import { runZombie, zombieScenes } from './zombie.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -41,13 +41,10 @@ if (!zombie && !poison) {
   const title = `${sessions} sessions × ${steps} steps, ${kills} kills, seed ${seed}`;
   show(title, await runKills({ sessions, steps, kills, seed, onProgress: print }));
 }
-for (const place of zombie || !poison ? zombiePlaces : []) {
-  show(
-    `A worker that stands still (${place}), is taken for dead and wakes up: 100 sessions × 20 steps`,
-    await runZombie({ sessions: 100, steps: 20, place }),
-  );
+for (const scene of zombie || !poison ? zombieScenes : []) {
+  show(`A worker that is taken for gone, ${scene.name}: ${scene.sessions} sessions × ${scene.steps} steps`, await runZombie(scene));
 }
-if (poison || !zombie) show('A session that kills its process, among healthy ones', await runPoison());
+if (poison || !zombie) show('A session that kills its workers, among healthy ones', await runPoison());
 const wrong = wrongOnes(all);
 print(wrong.length === 0 ? '\nAll figures are right.' : `\n${wrong.length} figures are wrong.`);
 process.exitCode = wrong.length === 0 ? 0 : 1;

@@ -28,6 +28,13 @@ export interface Hold {
   readonly ms?: number;
 }
 
+/** Keeps back the signs of life of the worker for a time, as a bad network does; everything else that it does goes through. */
+export interface Mute {
+  /** Steps that must be recorded before. */
+  readonly from: number;
+  readonly ms: number;
+}
+
 export interface Orders {
   readonly folder: string;
   readonly sessions: number;
@@ -36,7 +43,12 @@ export interface Orders {
   readonly atOnce: number;
   /** A new one comes after this time. */
   readonly everyMs: number;
+  /** Duration of a model call, and of a `once` call, beyond some milliseconds. @default 0 */
+  readonly callMs?: number;
+  /** Time without a sign of life after which another worker counts as gone. @default that of the runtime */
+  readonly silenceMs?: number;
   readonly hold?: Hold;
+  readonly mute?: Mute;
 }
 
 /** The sessions, what really happened outside, and what the worker was told to be safe. */
@@ -46,15 +58,18 @@ export const filesIn = (folder: string): { readonly store: string; readonly worl
   seen: join(folder, 'seen.txt'),
 });
 
+/** The last entry and the fence of every session. */
+export type Leases = Readonly<Record<string, { readonly head: number; readonly fence: number }>>;
+
 /** A line that a worker prints. */
 export type Said =
   | { readonly type: 'progress'; readonly steps: number }
   | { readonly type: 'held'; readonly place: Place }
-  /** The store is claimed; `heads` are the last entries of all sessions at that moment. */
-  | { readonly type: 'claimed'; readonly heads: Readonly<Record<string, number>> }
+  /** Nothing of its signs of life reaches the store for a while. */
+  | { readonly type: 'mute' }
+  /** The sessions of another worker are free; `leases` are those of all sessions right after that. */
+  | { readonly type: 'freed'; readonly leases: Leases }
   /** Something went wrong: told to a client, or to nobody in particular. */
   | { readonly type: 'problem'; readonly code: string; readonly where: string; readonly message: string }
   /** Every client has heard the end of its session. */
-  | { readonly type: 'done' }
-  /** The store belongs to another; this worker does nothing more. */
-  | { readonly type: 'fenced' };
+  | { readonly type: 'done' };

@@ -1,5 +1,6 @@
-// One worker of the scene in poison.ts: runs all sessions until none is left with something to do. One of them kills the process.
-// Started again by the parent after each kill. Arguments: the folder, and `cured` if the tool of that session does no harm any more.
+// One worker of the scene in poison.ts: runs all sessions until none is left with something to do. One of these kills the process.
+// Two of them run side by side; the parent starts one again after each kill. Arguments: the folder, and `cured` if the tool of that session
+// does no harm any more.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Model } from '../src/entry/index.ts';
 import { createAgent, defineTool, Usage } from '../src/entry/index.ts';

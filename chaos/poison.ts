@@ -1,11 +1,13 @@
-// A session that kills its process, among healthy ones.
-// N1. It is resumed three times; then it waits for a person, and the process lives.
+// A session that kills its workers, among healthy ones.
+// N1. It is resumed three times, by whichever worker claims it; then it waits for a person, and both workers live.
 // N2. All others finish, also those whose step takes longer than a process lives.
 // N3. Once it does no harm any more, `resume` lets it finish.
 import { spawn } from 'node:child_process';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import type { Figure } from './figures.ts';
 import { exactly, none, info } from './figures.ts';
+import { filesIn } from './orders.ts';
 import { withFolder } from './with-folder.ts';
 
 /** Lifetime of a process once the poisoned session runs. */
@@ -50,20 +52,32 @@ async function runWorker(...args: readonly string[]): Promise<PoisonReport | und
 /** More starts than this are a crash loop without an end. */
 const mostStarts = 20;
 
+/** Reads how many workers were lost in the open step of the poisoned session. */
+function readAttempts(folder: string): number {
+  const database = new DatabaseSync(filesIn(folder).store, { readOnly: true });
+  const row = database.prepare("SELECT attempts FROM heads JOIN sessions ON session = num WHERE id = 'poisoned'").get();
+  database.close();
+  return Number(row?.['attempts']);
+}
+
 export async function runPoison(): Promise<readonly Figure[]> {
   return withFolder(async (folder) => {
     let kills = 0;
-    let report = await runWorker(folder);
-    while (report === undefined && kills < mostStarts) {
-      kills += 1;
-      report = await runWorker(folder);
-    }
-    const sessions = report ?? [];
+    const runToEnd = async (): Promise<PoisonReport> => {
+      for (;;) {
+        const report = await runWorker(folder);
+        if (report !== undefined || kills >= mostStarts) return report ?? [];
+        kills += 1;
+      }
+    };
+    const [sessions] = await Promise.all([runToEnd(), runToEnd()]);
+    const attempts = readAttempts(folder);
     const poisoned = sessions.filter(({ id }) => id === 'poisoned');
     const others = sessions.filter(({ id }) => id !== 'poisoned');
     const cured = (await runWorker(folder, 'cured')) ?? [];
     return [
-      exactly('processes that the poisoned session killed', kills, 4),
+      exactly('workers that the poisoned session killed', kills, 4),
+      exactly('workers that the store counts against it', attempts, 4),
       none(
         'poisoned sessions that do not wait after 3 attempts',
         poisoned.filter(({ waitingFor }) => waitingFor.join() !== 'crash-loop after 3 attempts').map(({ explanation }) => explanation),

@@ -17,6 +17,15 @@ export interface SafeEntry {
   readonly n: number;
   /** `execution/step`, or `-/-`. */
   readonly step: string;
+  /** The fence that it was written with. */
+  readonly fence: number;
+}
+
+/** A write that the store refused. */
+export interface RefusedWrite {
+  readonly pid: number;
+  readonly session: string;
+  readonly code: string;
 }
 
 /** Result that a client received from its session. */
@@ -37,18 +46,29 @@ export function readDeeds(folder: string): readonly RecordedCall[] {
   return readLines(filesIn(folder).world).map(([pid, tool = '', key = '', session = '']) => ({ pid: Number(pid), tool, key, session }));
 }
 
-export function readSeen(folder: string): { readonly entries: readonly SafeEntry[]; readonly turns: readonly HeardTurn[] } {
+/** Everything that workers and their clients were told. */
+export interface Seen {
+  readonly entries: readonly SafeEntry[];
+  readonly refused: readonly RefusedWrite[];
+  readonly turns: readonly HeardTurn[];
+}
+
+export function readSeen(folder: string): Seen {
   const lines = readLines(filesIn(folder).seen);
   const entries = lines
     .filter(([, type]) => type === 'entry')
-    .map(([pid, , session = '', n, execution = '', step = '']) => ({
+    .map(([pid, , session = '', n, execution = '', step = '', fence]) => ({
       pid: Number(pid),
       session,
       n: Number(n),
       step: `${execution}/${step}`,
+      fence: Number(fence),
     }));
+  const refused = lines
+    .filter(([, type]) => type === 'refused')
+    .map(([pid, , session = '', code = '']) => ({ pid: Number(pid), session, code }));
   const turns = lines
     .filter(([, type]) => type === 'turn')
     .map(([, , session = '', execution, status = '', text = '']) => ({ session, execution: Number(execution), status, text }));
-  return { entries, turns };
+  return { entries, refused, turns };
 }

@@ -7,7 +7,12 @@ export interface Watch {
   readonly reach: (place: Place) => void;
   /** The store has said that this is safe. */
   readonly onSafe: (write: SessionWrite) => void;
-  readonly onClaimed: () => Promise<void>;
+  /** The store has refused a write, or could not be used. */
+  readonly onRefused: (write: SessionWrite, error: unknown) => void;
+  /** A sign of life is asked for, which waits for the promise. */
+  readonly onBeat: () => Promise<void>;
+  /** Sessions of other workers were freed. */
+  readonly onFreed: () => void;
 }
 
 interface WritePlaces {
@@ -22,15 +27,19 @@ function findPlaces({ entries = [], effects = [], after }: SessionWrite): WriteP
   return effects.length > 0 ? { asked: 'result-asked' } : undefined;
 }
 
-export function watchedStore(store: SessionStore, { reach, onSafe, onClaimed }: Watch): SessionStore {
+export function watchedStore(store: SessionStore, { reach, onSafe, onRefused, onBeat, onFreed }: Watch): SessionStore {
   return {
     ...store,
-    claims: {
-      ...store.claims,
-      claim: async () => {
-        const epoch = await store.claims.claim();
-        await onClaimed();
-        return epoch;
+    leases: {
+      ...store.leases,
+      beat: async (worker, room) => {
+        await onBeat();
+        return store.leases.beat(worker, room);
+      },
+      free: async (gone) => {
+        const freed = await store.leases.free(gone);
+        if (freed > 0) onFreed();
+        return freed;
       },
     },
     log: {
@@ -39,9 +48,13 @@ export function watchedStore(store: SessionStore, { reach, onSafe, onClaimed }: 
         const places = findPlaces(write);
         const writing = store.log.write(write);
         if (places !== undefined) reach(places.asked);
-        await writing;
+        const receipt = await writing.catch((error: unknown) => {
+          onRefused(write, error);
+          throw error;
+        });
         onSafe(write);
         if (places?.safe !== undefined) reach(places.safe);
+        return receipt;
       },
       load: async (sessionId) => {
         reach('loading');

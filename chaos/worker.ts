@@ -1,4 +1,4 @@
-// One worker: carries all sessions on over one SQLite file until every client has heard the end of its own.
+// One worker, beside others or alone: continues the sessions of one SQLite file until each of its clients has heard the end of its own.
 // Started, killed and started again by the parent; its orders are the first argument.
 import { openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,7 +8,7 @@ import { createAgent, defineTool } from '../src/entry/index.ts';
 import type { EmbeddedRuntime, SessionStore, SessionWrite } from '../src/sessions/index.ts';
 import { createSessionRuntime } from '../src/sessions/index.ts';
 import { sqliteStore } from '../src/sessions/sqlite/index.ts';
-import { readHeads } from './heads.ts';
+import { readLeases } from './leases.ts';
 import type { Hold, Orders, Place, Said } from './orders.ts';
 import { filesIn } from './orders.ts';
 import type { ToolName } from './plan.ts';
@@ -26,6 +26,7 @@ const note = (file: number, ...words: readonly (string | number)[]): void =>
   void writeSync(file, `${[process.pid, ...words].join('\t')}\n`);
 
 let progress = 0;
+let isMute = false;
 const total = orders.sessions * orders.steps;
 const tellEvery = Math.max(1, Math.floor(total / 2000));
 
@@ -51,8 +52,6 @@ function reach(place: Place): void {
 const getCode = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'no-code';
 
-const isOver = (error: unknown): boolean => getCode(error) === 'store-fenced' || getCode(error) === 'runtime-closed';
-
 function report(error: unknown, where: string): void {
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   say({ type: 'problem', code: getCode(error), where, message });
@@ -65,7 +64,7 @@ interface Args {
 
 /** A few milliseconds or none at all, others for each call: some calls are cut off before their effect, some after it. */
 async function linger({ session, step }: Args, salt: number): Promise<void> {
-  const ms = ((Number(session.slice(2)) * 7 + step * 13 + salt) % 5) - 1;
+  const ms = ((Number(session.slice(2)) * 7 + step * 13 + salt) % 5) - 1 + (orders.callMs ?? 0) / 2;
   if (ms > 0) await pause(ms);
 }
 
@@ -107,7 +106,8 @@ const tools: readonly FunctionTool[] = [
 
 const ask: Model['generate'] = async ({ messages }) => {
   reach('model');
-  return Promise.resolve(answerTo(messages));
+  if (orders.callMs !== undefined) await pause(orders.callMs);
+  return answerTo(messages);
 };
 
 const agent = createAgent({
@@ -117,18 +117,28 @@ const agent = createAgent({
   limits: { steps: Infinity, tokens: Infinity, wallMs: Infinity },
 });
 
-function onSafe({ sessionId, entries = [] }: SessionWrite): void {
-  for (const { n, execution = '-', step = '-' } of entries) note(seen, 'entry', sessionId, n, execution, step);
+function onSafe({ sessionId, lease, entries = [] }: SessionWrite): void {
+  for (const { n, execution = '-', step = '-' } of entries) note(seen, 'entry', sessionId, n, execution, step, lease.fence);
   countSteps(entries.filter(({ step }) => step !== undefined).length);
 }
 
-async function onClaimed(): Promise<void> {
+function onRefused({ sessionId }: SessionWrite, error: unknown): void {
+  note(seen, 'refused', sessionId, getCode(error));
+}
+
+/** Keeps a sign of life back if the orders say so. */
+async function onBeat(): Promise<void> {
+  if (isMute || orders.mute === undefined || progress < orders.mute.from) return;
+  isMute = true;
+  say({ type: 'mute' });
+  await pause(orders.mute.ms);
+}
+
+function readStore<Value>(read: (database: DatabaseSync) => Value): Value {
   const database = new DatabaseSync(files.store, { readOnly: true });
-  say({ type: 'claimed', heads: readHeads(database) });
-  const row = database.prepare('SELECT count(*) AS steps FROM log WHERE step IS NOT NULL').get();
-  progress = Number(row?.['steps']);
+  const value = read(database);
   database.close();
-  return Promise.resolve();
+  return value;
 }
 
 const by = { id: 'client', kind: 'user' };
@@ -145,40 +155,43 @@ async function beClient(runtime: EmbeddedRuntime, session: string): Promise<void
   note(seen, 'turn', session, turn.execution, turn.status, turn.text);
 }
 
-/** Runs one client after the other, each for the next session. False if the store was taken over. */
-async function beClients(runtime: EmbeddedRuntime, left: string[]): Promise<boolean> {
+/** Runs one client after the other, each for the next session. */
+async function beClients(runtime: EmbeddedRuntime, left: string[]): Promise<void> {
   for (let session = left.shift(); session !== undefined; session = left.shift()) {
     try {
       await beClient(runtime, session);
     } catch (error) {
-      if (isOver(error)) return false;
       report(error, `the client of ${session}`);
     }
   }
-  return true;
 }
 
 /** Clients come one by one, so that at any moment some sessions begin, some are under way and some end. */
-async function letClientsCome(runtime: EmbeddedRuntime, ids: readonly string[]): Promise<boolean> {
+async function letClientsCome(runtime: EmbeddedRuntime, ids: readonly string[]): Promise<void> {
   const left = [...ids];
-  const ends: Promise<boolean>[] = [];
+  const ends: Promise<void>[] = [];
   while (left.length > 0 && ends.length < orders.atOnce) {
     ends.push(beClients(runtime, left));
     await pause(orders.everyMs);
   }
-  return (await Promise.all(ends)).every((end) => end);
+  await Promise.all(ends);
 }
 
-const store: SessionStore = watchedStore(sqliteStore({ path: files.store }), { reach, onSafe, onClaimed });
-const runtime = createSessionRuntime({ agents: [agent], store, onProblem: report });
+const store: SessionStore = watchedStore(sqliteStore({ path: files.store }), {
+  reach,
+  onSafe,
+  onRefused,
+  onBeat,
+  onFreed: () => say({ type: 'freed', leases: readStore(readLeases) }),
+});
+// The first question creates the file.
+await store.leases.workers();
+progress = readStore((database) => Number(database.prepare('SELECT count(*) AS steps FROM log WHERE step IS NOT NULL').get()?.['steps']));
+const { silenceMs } = orders;
+const runtime = createSessionRuntime({ agents: [agent], store, onProblem: report, ...(silenceMs !== undefined && { silenceMs }) });
 const recovery = await runtime.ready;
 for (const { sessionId, error } of recovery.failed) report(error, `the recovery of ${sessionId}`);
-if (await letClientsCome(runtime, sessionIds(orders.sessions))) {
-  await runtime.drain();
-  await store.close();
-  say({ type: 'done' });
-} else {
-  // Long enough for whatever would still be written by mistake.
-  await pause(1000);
-  say({ type: 'fenced' });
-}
+await letClientsCome(runtime, sessionIds(orders.sessions));
+await runtime.drain();
+await store.close();
+say({ type: 'done' });

@@ -1,73 +1,97 @@
-// A worker that stands still, is taken for dead, and wakes up.
-// Z1. From the moment at which another has claimed the store, nothing that the first one does is stored.
-// Z2. It begins nothing more outside either: what it does after waking was begun before, and its end is unknown to the session.
+// A worker that others take for gone, and that is not: stopped for longer than the silence, or without its signs of life for as long.
+// Z1. Once another has freed its sessions, nothing is stored that it writes with the leases from before.
+// Z2. It begins nothing more outside with them: what it does then was begun before, and its end is unknown to the session.
+// Z3. It joins again, and works on beside the other; whoever waits for a session in it is told the right end.
 import { readLog } from './check-log.ts';
 import { check } from './check.ts';
-import type { Child } from './child.ts';
 import { startWorker } from './child.ts';
 import type { Figure } from './figures.ts';
-import { exactly, none, info } from './figures.ts';
-import type { Orders, Place } from './orders.ts';
-import { readDeeds, readSeen } from './records.ts';
+import { atLeast, none } from './figures.ts';
+import type { Leases, Orders, Place } from './orders.ts';
+import { readSeen } from './records.ts';
 import { withFolder } from './with-folder.ts';
 
-export interface ZombieOptions {
+/** One such worker, and the work that it shares. */
+export interface ZombieScene {
+  readonly name: string;
   readonly sessions: number;
   readonly steps: number;
-  /** Place at which the first worker is held. */
-  readonly place: Place;
+  /** Place at which it is stopped. If absent, it goes on, without its signs of life. */
+  readonly place?: Place;
+  /** Duration of a model call, and of a `once` call. */
+  readonly callMs?: number;
+  /** Writes that the store must refuse at least. */
+  readonly refused: number;
 }
 
-/** Places to try: before and after an effect, and before a step is recorded. */
-export const zombiePlaces: readonly Place[] = ['before-effect', 'after-effect', 'commit-asked'];
+const silenceMs = 1500;
+
+// Short steps catch what is written after the head has moved; steps longer than the silence catch what only a fence refuses.
+const [short, long] = [
+  { sessions: 100, steps: 20 },
+  { sessions: 60, steps: 5, callMs: 2000 },
+];
+
+/** The scenes: before and after an effect, before a step is recorded, and without any stop. */
+export const zombieScenes: readonly ZombieScene[] = [
+  { ...short, name: 'stopped before an effect', place: 'before-effect', refused: 0 },
+  { ...short, name: 'stopped after an effect', place: 'after-effect', refused: 0 },
+  { ...short, name: 'stopped before a step is recorded', place: 'commit-asked', refused: 1 },
+  { ...long, name: 'stopped before a step of four seconds is recorded', place: 'commit-asked', refused: 1 },
+  { ...long, name: 'not heard of, in steps of four seconds', refused: 20 },
+];
 
 // Long enough to be stopped while it is held. It is held outside every transaction: one that it had open would keep the file locked.
 const heldMs = 3000;
+const muteMs = 10_000;
 
-/** Entries behind those that stood when the second worker claimed the store, and that it did not write itself. */
-function foreignEntries(folder: string, { pid, heads }: Child): readonly string[] {
+/** Entries behind those that stood when the second worker freed all sessions, and that nobody has written with a later fence. */
+function findStaleEntries(folder: string, freed: Leases): readonly string[] {
   const toName = ({ session, n }: { readonly session: string; readonly n: number }): string => `${session}: entry ${n}`;
-  const own = new Set(
+  const valid = new Set(
     readSeen(folder)
-      .entries.filter((entry) => entry.pid === pid)
+      .entries.filter(({ session, fence }) => fence >= (freed[session]?.fence ?? 0))
       .map(toName),
   );
   const all = [...readLog(folder).entries.values()].flat();
   return all
-    .filter(({ session, n }) => n > (heads[session] ?? 0))
+    .filter(({ session, n }) => n > (freed[session]?.head ?? 0))
     .map(toName)
-    .filter((name) => !own.has(name));
+    .filter((name) => !valid.has(name));
 }
 
-const reaches = (child: Child, steps: number): Promise<unknown> => child.hear((said) => said.type === 'progress' && said.steps >= steps);
+// A worker that has lost a session drops the results of what it had started there.
+const expectedCodes: readonly string[] = ['lease-lost', 'late-result'];
 
-/** One worker is stopped half-way, another takes over, the first one wakes up in the middle of that. */
-export async function runZombie({ sessions, steps, place }: ZombieOptions): Promise<readonly Figure[]> {
+/** One worker falls silent, another takes its sessions, and the first one comes back in the middle of that. */
+export async function runZombie({ sessions, steps, place, callMs, refused }: ZombieScene): Promise<readonly Figure[]> {
   return withFolder(async (folder) => {
-    const orders: Orders = { folder, sessions, steps, atOnce: sessions, everyMs: 5 };
+    const orders: Orders = { folder, sessions, steps, silenceMs, atOnce: sessions, everyMs: 5, ...(callMs !== undefined && { callMs }) };
     const total = sessions * steps;
-    const first = startWorker({ ...orders, hold: { place, from: total / 2, passes: 3, ms: heldMs } });
-    await first.hear(({ type }) => type === 'held');
-    first.signal('SIGSTOP');
+    const from = total / 4;
+    const first = startWorker({
+      ...orders,
+      ...(place === undefined ? { mute: { from, ms: muteMs } } : { hold: { place, from, passes: 3, ms: heldMs } }),
+    });
+    const firstEnd = first.hear(({ type }) => type === 'done');
+    await first.hear(({ type }) => type === 'held' || type === 'mute');
+    if (place !== undefined) first.signal('SIGSTOP');
     const second = startWorker(orders);
-    const isDone = second.hear(({ type }) => type === 'done');
-    await reaches(second, total * 0.6);
-    const before = readDeeds(folder).length;
-    const end = first.hear(({ type }) => type === 'fenced' || type === 'done');
-    first.signal('SIGCONT');
-    const [{ type }] = await Promise.all([end, isDone]);
+    const secondEnd = second.hear(({ type }) => type === 'done');
+    if (place !== undefined) {
+      await second.hear(({ type }) => type === 'freed');
+      // It has begun with some of them.
+      await second.hear(({ type }) => type === 'progress');
+      first.signal('SIGCONT');
+    }
+    await Promise.all([firstEnd, secondEnd]);
     await Promise.all([first.gone, second.gone]);
-    const late = readDeeds(folder)
-      .slice(before)
-      .filter(({ pid }) => pid === first.pid);
-    const isFenced = type === 'fenced' && first.problems.some(({ code }) => code === 'store-fenced');
-    // A worker that has lost the store drops the results of what it had started.
-    const isExpected = (code: string): boolean => code === 'store-fenced' || code === 'late-result';
-    const others = [...first.problems.filter(({ code }) => !isExpected(code)), ...second.problems];
+    const lost = readSeen(folder).refused.filter(({ pid, code }) => pid === first.pid && code === 'lease-lost');
+    const others = [...first.problems, ...second.problems].filter(({ code }) => !expectedCodes.includes(code));
     return [
-      none('entries in the log that the first worker wrote after its time', foreignEntries(folder, second)),
-      exactly('first workers that were told that their time is over', isFenced ? 1 : 0, 1),
-      info('effects that it had begun and that came after it woke up', late.length),
+      atLeast('sessions that the second worker freed the first time', Object.keys(second.freed ?? {}).length, 1),
+      atLeast('writes of the first worker that were refused', lost.length, refused),
+      none('entries in the log that were written with leases from before', findStaleEntries(folder, second.freed ?? {})),
       none(
         'other problems that workers told of',
         others.map(({ code, where, message }) => `${code}, ${where}: ${message}`),

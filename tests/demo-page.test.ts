@@ -15,6 +15,7 @@ import { createFakeClock } from '../src/testing/index.ts';
 describe('the supervisor of a process', () => {
   /** A process that does what a test says. */
   class TestChild implements Child {
+    readonly pid = 7;
     readonly sent: ToChild[] = [];
     isKilled = false;
     readonly #listeners: ((message: FromChild) => void)[] = [];
@@ -134,8 +135,8 @@ describe('the supervisor of a process', () => {
   it('passes on what the process asks for', async () => {
     const { requests, last, startFirst } = keepTestChildren();
     await startFirst();
-    last().say({ type: 'kill-worker' });
-    expect(requests).toEqual([{ type: 'kill-worker' }]);
+    last().say({ type: 'kill-worker', pid: 7 });
+    expect(requests).toEqual([{ type: 'kill-worker', pid: 7 }]);
   });
 });
 

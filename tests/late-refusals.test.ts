@@ -61,7 +61,7 @@ describe('a page that asks a client', () => {
     await first.drain();
     const agents = [createPayer('2', 'transfer')];
     await stage.start({ agents, role: 'worker' }).ready;
-    const client = stage.start({ agents, role: 'client', takeOver: false });
+    const client = stage.start({ agents, role: 'client' });
     const response = await approve(client, await getWait(client, 't'));
     expect(await response.text()).toMatch(/"(RUN_ERROR|error)".*There is no tool named/);
     expect((await client.get('t')).status).toBe('waiting');

@@ -3,12 +3,12 @@ import type { Figure } from '../figures.ts';
 import { none, info } from '../figures.ts';
 import type { ReadLog } from '../processes/check-log.ts';
 import { readLogs } from '../processes/check-log.ts';
+import type { Crew } from '../processes/crew.ts';
 import type { OpenedDatabase } from '../processes/open-database.ts';
 import { openDatabase } from '../processes/open-database.ts';
 import type { Database } from '../processes/orders.ts';
 import { createSessionIds } from '../processes/plan.ts';
 import { readWrites } from '../processes/records.ts';
-import type { WorkerPair } from '../processes/worker-pair.ts';
 import { addedField } from './create-builds.ts';
 
 /** Texts that have the field, at this moment. */
@@ -21,7 +21,7 @@ async function countTexts({ query }: OpenedDatabase): Promise<Readonly<Record<st
     ['mail', 'body'],
     ['mail', 'reply'],
     ['notes', 'body'],
-    ['holder', 'body'],
+    ['workers', 'body'],
   ] as const;
   const counts: Record<string, number> = {};
   for (const [table, column] of columns) {
@@ -32,7 +32,7 @@ async function countTexts({ query }: OpenedDatabase): Promise<Readonly<Record<st
 }
 
 /** Texts that are seen however seldom one looks. */
-const lastingTexts = ['sessions.details', 'log.body', 'log.events', 'notes.body', 'holder.body'];
+const lastingTexts = ['sessions.details', 'log.body', 'log.events', 'notes.body', 'workers.body'];
 /** Texts that may be gone before one looks. */
 const passingTexts = ['effects.body', 'mail.body', 'mail.reply'];
 
@@ -120,17 +120,17 @@ export interface FieldFacts {
   readonly folder: string;
   readonly database: Database;
   readonly sessions: number;
-  readonly pair: WorkerPair;
+  readonly workers: Crew;
   readonly most: Readonly<Record<string, number>>;
 }
 
-export async function checkFields({ folder, database, sessions, pair, most }: FieldFacts): Promise<readonly Figure[]> {
+export async function checkFields({ folder, database, sessions, workers, most }: FieldFacts): Promise<readonly Figure[]> {
   const opened = await openDatabase(database);
   try {
     const logs = await readLogs(opened.store, createSessionIds(sessions));
-    // The present build is in the first place.
-    const present = pair.all.filter(({ slot }) => slot === 0).flatMap(({ child }) => readWrites(folder, child.name));
-    const safe = new Set(present.filter(({ type }) => type === 'safe').map(({ session, n }) => `${session}: entry ${n}`));
+    // The present build is the first one.
+    const present = workers.all.filter(({ build }) => build === 0).flatMap(({ child }) => readWrites(folder, child.name));
+    const safe = new Set(present.map(({ session, n }) => `${session}: entry ${n}`));
     const values = logs.map((log) => findLostValues(log, safe));
     const isMixed = ({ entries }: ReadLog): boolean => entries.some(isOfLaterBuild) && !entries.every(isOfLaterBuild);
     const missing = lastingTexts.filter((name) => (most[name] ?? 0) === 0);

@@ -44,8 +44,8 @@ const laterPatches: Readonly<Record<string, Patch>> = {
   },
   event: {
     file: 'sessions/core/stored-events.ts',
-    find: 'written.push(toStored(event, context))',
-    replace: `written.push({ ${addedField}: 'event', ...toStored(event, context) })`,
+    find: 'const own: Record<string, unknown> = {};',
+    replace: `const own: Record<string, unknown> = { ${addedField}: 'event' };`,
   },
   // Its value changes with every step.
   state: {
@@ -69,18 +69,13 @@ const laterPatches: Readonly<Record<string, Patch>> = {
     replace: `body: JSON.stringify({ ${addedField}: 'open step', ...toPlace(place), items: items.map((item) => ({ ${addedField}: 'item', ...item })) })`,
   },
   intent: { file: 'journal/journal.ts', find: "body: '{}'", replace: `body: '{"${addedField}":"intent"}'` },
-  mark: {
-    file: 'sessions/embedded/recovery-marks.ts',
-    find: 'body: JSON.stringify(mark)',
-    replace: `body: JSON.stringify({ ${addedField}: 'mark', ...mark })`,
-  },
   mail: {
     file: 'sessions/core/mail.ts',
     find: 'JSON.stringify({ request, by })',
     replace: `JSON.stringify({ ${addedField}: 'mail', request, by })`,
   },
   reply: {
-    file: 'sessions/embedded/mail-room.ts',
+    file: 'sessions/embedded/live-session.ts',
     find: 'JSON.stringify(toWire(error))',
     replace: `JSON.stringify({ ${addedField}: 'reply', ...toWire(error) })`,
   },
@@ -89,10 +84,10 @@ const laterPatches: Readonly<Record<string, Patch>> = {
     find: 'const body = JSON.stringify(hold);',
     replace: `const body = JSON.stringify({ ${addedField}: 'hold', ...hold });`,
   },
-  holder: {
-    file: 'sessions/embedded/claim-store.ts',
-    find: 'const holder: StoreHolder = { ...identity,',
-    replace: `const holder = { ${addedField}: 'holder', ...identity,`,
+  worker: {
+    file: 'sessions/embedded/worker.ts',
+    find: 'return { ...readProcessIdentity(), id: this.#id,',
+    replace: `return { ...{ ${addedField}: 'worker' }, ...readProcessIdentity(), id: this.#id,`,
   },
 };
 

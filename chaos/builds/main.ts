@@ -4,7 +4,17 @@
 import { runBuilds } from './run.ts';
 import { readArguments, runOnStores } from '../processes/command.ts';
 
-await runOnStores(readArguments({ sessions: 60, steps: 12, kills: 8 }), {
-  title: 'two builds',
-  run: runBuilds,
-});
+const amounts = {
+  workers: 4,
+  clients: 4,
+  sessions: 60,
+  steps: 12,
+  seed: 1,
+  kills: 8,
+  clientKills: 0,
+  stops: 0,
+  blocks: 0,
+  restarts: 0,
+  cuts: 0,
+};
+await runOnStores(readArguments({ sqlite: amounts, postgres: amounts }), runBuilds);

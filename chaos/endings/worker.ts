@@ -17,8 +17,9 @@ const counting = {
   log: {
     ...store.log,
     write: async (write: Parameters<typeof store.log.write>[0]) => {
-      await store.log.write(write);
+      const receipt = await store.log.write(write);
       steps += write.entries?.filter(({ step }) => step !== undefined).length ?? 0;
+      return receipt;
     },
   },
 };

@@ -1,9 +1,11 @@
-// The agent of all sessions.
+// The agent of all sessions, and its helper.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Agent, FunctionTool, Model, ToolContext } from '../../src/entry/index.ts';
 import { createAgent, defineTool } from '../../src/entry/index.ts';
+import { subAgents } from '../../src/entry/capabilities.ts';
+import { planHelp } from './helper.ts';
 import type { ToolName } from './plan.ts';
-import { createResult, getIndex, isSlow, planAnswer, readProgress, tools } from './plan.ts';
+import { createResult, getIndex, isOnce, isSlow, planAnswer, readProgress, tools } from './plan.ts';
 
 export interface AgentWatch {
   /** Called while the model answers. */
@@ -12,12 +14,18 @@ export interface AgentWatch {
   readonly onEffect: (at: 'before-effect' | 'after-effect') => void;
   /** Changes the outside world. */
   readonly act: (tool: ToolName, key: string, session: string) => void;
+  /** True while models and calls that must not run twice are slow. */
+  readonly isSlow: () => boolean;
 }
 
-const ignore: AgentWatch = { onModel: () => undefined, onEffect: () => undefined, act: () => undefined };
+const ignore: AgentWatch = { onModel: () => undefined, onEffect: () => undefined, act: () => undefined, isSlow: () => false };
 
 /** Time between two pieces of a slow answer. */
 const pieceMs = 30;
+
+/** Time that models and `once` tools take while they are slow: some of them are not over when a stopped worker is continued. */
+const slowModelMs = [200, 1500] as const;
+const slowToolMs = [1500, 4500] as const;
 
 interface Args {
   readonly session: string;
@@ -30,32 +38,30 @@ async function linger({ session, step }: Args, salt: number): Promise<void> {
   if (ms > 0) await pause(ms);
 }
 
-function createTools({ onEffect, act }: AgentWatch): readonly FunctionTool[] {
-  const input = {
-    type: 'object',
-    properties: { session: { type: 'string' }, step: { type: 'integer' }, heard: { type: 'string' } },
-    required: ['session', 'step', 'heard'],
-  } as const;
-  const run = async (name: ToolName, args: Args, { idempotencyKey }: ToolContext): Promise<string> => {
-    const isOnce = name === tools.once || name === tools.gated;
+const input = {
+  type: 'object',
+  properties: { session: { type: 'string' }, step: { type: 'integer' }, heard: { type: 'string' } },
+  required: ['session', 'step', 'heard'],
+} as const;
+
+/** Returns a time between two, another one for each session and step. */
+const spread = ([least, most]: readonly [number, number], { session, step }: Args): number =>
+  least + ((getIndex(session) * 397 + step * 211) % (most - least));
+
+function createTool(name: ToolName, { onEffect, act, isSlow }: AgentWatch, more: object = {}): FunctionTool {
+  const run = async (args: Args, { idempotencyKey }: ToolContext): Promise<string> => {
     await linger(args, 0);
-    if (isOnce) onEffect('before-effect');
+    if (isOnce(name) && isSlow()) await pause(spread(slowToolMs, args));
+    if (isOnce(name)) onEffect('before-effect');
     if (name !== tools.pure) act(name, idempotencyKey, args.session);
-    if (isOnce) onEffect('after-effect');
+    if (isOnce(name)) onEffect('after-effect');
     await linger(args, 2);
     return createResult(name, args.session, args.step);
   };
-  const define = (name: ToolName, more: object): FunctionTool =>
-    defineTool({ name, description: `Does ${name}.`, input, run: (args, context) => run(name, args, context), ...more });
-  return [
-    define(tools.once, {}),
-    define(tools.gated, { needsApproval: true }),
-    define(tools.idempotent, { effect: 'idempotent' }),
-    define(tools.pure, { effect: 'pure' }),
-  ];
+  return defineTool({ name, description: `Does ${name}.`, input, run, ...more });
 }
 
-function createModel({ onModel }: AgentWatch): Model {
+function createModel({ onModel, isSlow: isSlowNow }: AgentWatch): Model {
   return {
     provider: 'chaos',
     modelId: 'chaos',
@@ -64,6 +70,7 @@ function createModel({ onModel }: AgentWatch): Model {
       const progress = readProgress(messages);
       const { text, outcome } = planAnswer(progress);
       onModel();
+      if (isSlowNow()) await pause(spread(slowModelMs, progress));
       if (!isSlow(progress.session)) {
         onDelta({ type: 'text', text });
         return outcome;
@@ -77,10 +84,28 @@ function createModel({ onModel }: AgentWatch): Model {
   };
 }
 
+const limits = { steps: Infinity, tokens: Infinity, wallMs: Infinity };
+
+function createHelper(watch: AgentWatch): Agent {
+  const model: Model = {
+    provider: 'chaos',
+    modelId: 'helper',
+    generate: async ({ messages }) => planHelp(messages),
+    stream: async ({ messages }) => planHelp(messages),
+  };
+  return createAgent({ id: 'helper', model, tools: [createTool(tools.inner, watch)], limits });
+}
+
 export const createChaosAgent = (watch: AgentWatch = ignore): Agent =>
   createAgent({
     id: 'chaos',
     model: createModel(watch),
-    tools: createTools(watch),
-    limits: { steps: Infinity, tokens: Infinity, wallMs: Infinity },
+    tools: [
+      createTool(tools.once, watch),
+      createTool(tools.gated, watch, { needsApproval: true }),
+      createTool(tools.idempotent, watch, { effect: 'idempotent' }),
+      createTool(tools.pure, watch, { effect: 'pure' }),
+    ],
+    capabilities: [subAgents({ agents: { helper: { agent: createHelper(watch), description: 'Helps.' } } })],
+    limits,
   });

@@ -1,7 +1,9 @@
 // What each client was told, against what is stored.
+import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
 import { exactly, none, info } from '../figures.ts';
 import type { ReadSession } from './check-sessions.ts';
+import { fedTypes } from './follow.ts';
 import type { ClientRecord } from './orders.ts';
 import { readClient } from './records.ts';
 
@@ -42,14 +44,35 @@ function findWrongResults(records: readonly ClientRecord[], found: readonly Read
 /** Errors that a client may get: a server that is down for a while. */
 const expectedCodes: readonly string[] = ['store-unavailable'];
 
+type FedRecord = Extract<ClientRecord, { readonly type: 'fed' }>;
+
+/** Reads from the feed what clients have followed of it. */
+export async function readFeed(runtime: EmbeddedRuntime): Promise<readonly string[]> {
+  const items: string[] = [];
+  for await (const { cursor, sessionId, event } of runtime.feed({ types: fedTypes })) items.push(`${cursor} ${sessionId} ${event.seq}`);
+  return items;
+}
+
+/** Describes how the feed that a client followed differs from the stored one; undefined if it does not. */
+function findFeedDifference(lines: readonly ClientRecord[], feed: readonly string[]): string | undefined {
+  const followed = lines
+    .filter((line): line is FedRecord => line.type === 'fed')
+    .map(({ cursor, session, seq }) => `${cursor} ${session} ${seq}`);
+  const other = feed.findIndex((item, index) => item !== followed[index]);
+  if (other !== -1) return `item ${other + 1} is ${followed[other] ?? 'missing'}, not ${feed[other] ?? ''}`;
+  return followed.length === feed.length ? undefined : `${followed.length} items of ${feed.length}`;
+}
+
 export interface ClientCheck {
   readonly folder: string;
   readonly clients: readonly string[];
+  /** The feed as it is stored. */
+  readonly feed: readonly string[];
   /** True if the server was restarted. */
   readonly hasOutages: boolean;
 }
 
-export function checkClients(found: readonly ReadSession[], { folder, clients, hasOutages }: ClientCheck): readonly Figure[] {
+export function checkClients(found: readonly ReadSession[], { folder, clients, feed, hasOutages }: ClientCheck): readonly Figure[] {
   const sessions = new Map(found.map((each) => [each.session.id, each]));
   const records = clients.map((name) => ({ name, lines: readClient(folder, name) }));
   const all = records.flatMap(({ lines }) => lines);
@@ -68,6 +91,11 @@ export function checkClients(found: readonly ReadSession[], { folder, clients, h
     exactly('sessions whose events clients followed, each by two', followed, found.length * Math.min(2, clients.length)),
     none('followed sessions with a gap, a double or another event than stored', wrong),
     info('  events that clients followed', all.filter(({ type }) => type === 'event').length),
+    none(
+      'clients that read another feed while it ran than is stored',
+      records.flatMap(({ name, lines }) => findFeedDifference(lines, feed)?.replace(/^/, `${name}: `) ?? []),
+    ),
+    info('  items of the feed', feed.length),
     none('clients that got a wrong result, or none', findWrongResults(all, found)),
     none(
       'errors that clients got',

@@ -2,7 +2,6 @@
 import type { LogEntry, SessionStore } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
 import { exactly, none, info } from '../figures.ts';
-import type { Freeze } from './disturb.ts';
 import type { ClientRecord, WriteRecord } from './orders.ts';
 import { isGated } from './plan.ts';
 import { readWrites } from './records.ts';
@@ -18,12 +17,12 @@ export interface ReadLog {
   readonly entries: readonly (LogEntry & { readonly parsed: CheckedBody; readonly seqs: readonly number[] })[];
 }
 
-// Events are stored as one list: the fields that they share, then the fields of each.
+// Events are stored as one list: what they have in common, then the fields of each.
 function readSeqs(events: string | undefined): readonly number[] {
   if (events === undefined) return [];
-  // Holds: that is how events are stored.
-  const [shared, ...own] = JSON.parse(events) as readonly { readonly seq?: number }[];
-  return own.map((event) => event.seq ?? shared?.seq ?? Number.NaN);
+  // Holds: that is how events are stored, and no two have the same number.
+  const [, ...own] = JSON.parse(events) as readonly { readonly seq?: number }[];
+  return own.map(({ seq }) => seq ?? Number.NaN);
 }
 
 async function readEntries(store: SessionStore, session: string): Promise<readonly LogEntry[]> {
@@ -88,26 +87,59 @@ function findLostRequests(logs: readonly ReadLog[], records: readonly ClientReco
 function findLostWrites(logs: readonly ReadLog[], writes: readonly WriteRecord[]): readonly string[] {
   const entries = new Map(logs.map(({ session, entries }) => [session, entries]));
   return writes
-    .filter(({ type, session, n, step }) => {
+    .filter(({ session, n, step }) => {
       const entry = entries.get(session)?.[n - 1];
-      return type === 'safe' && (entry === undefined || entry.step !== step);
+      return entry === undefined || entry.step !== step;
     })
     .map(({ session, n }) => `${session}: entry ${n}`);
 }
 
-/** Writes of stopped workers that were safe after another had claimed the store, and entries since then that no later worker asked for. */
-function findForeignWrites(logs: readonly ReadLog[], { folder, freezes, workers }: Omit<LogFacts, 'records'>): readonly string[] {
-  return freezes.flatMap(({ frozen, next }) => {
-    const isLater = ({ session, n }: { readonly session: string; readonly n: number }): boolean => n > (next.heads?.[session] ?? 0);
-    const own = readWrites(folder, frozen.name).filter((write) => write.type === 'safe' && isLater(write));
-    const later = workers.slice(workers.indexOf(next.child.name)).filter((name) => name !== frozen.name);
-    // A worker that stood by may have a lower number than the one that it follows.
-    const names = new Set([next.child.name, ...later]);
-    const asked = new Set([...names].flatMap((name) => readWrites(folder, name)).map(({ session, n }) => `${session}: entry ${n}`));
-    const all = logs.flatMap(({ session, entries }) => entries.map(({ n }) => ({ session, n }))).filter(isLater);
-    const foreign = all.map(({ session, n }) => `${session}: entry ${n}`).filter((name) => !asked.has(name));
-    return [...own.map(({ session, n }) => `${session}: entry ${n}, written by ${frozen.name}`), ...foreign];
-  });
+/** Entries that were written by a worker after a later owner of the session had written. */
+function findForeignWrites(writes: readonly WriteRecord[]): readonly string[] {
+  const last = new Map<string, WriteRecord>();
+  return [...writes]
+    .sort((one, other) => one.n - other.n)
+    .flatMap((write) => {
+      const { session, n, worker, fence } = write;
+      const before = last.get(session) ?? write;
+      last.set(session, fence >= before.fence ? write : before);
+      const isForeign = fence < before.fence || (fence === before.fence && worker !== before.worker);
+      return isForeign ? [`${session}: entry ${n}, written with fence ${fence} behind ${before.fence}`] : [];
+    });
+}
+
+/** Compares the feed, as the store has it, with the logs. */
+async function checkFeed(store: SessionStore, logs: readonly ReadLog[]): Promise<readonly Figure[]> {
+  const wrong: string[] = [];
+  const last = new Map<string, number>();
+  const toName = (session: string, n: number): string => `${session}: entry ${n}`;
+  const seen = new Set<string>();
+  let after: string | undefined;
+  for (let hasMore = true; hasMore;) {
+    const page = await store.feed.read({ ...(after !== undefined && { after }) });
+    for (const fed of page.entries) {
+      if ('damage' in fed) {
+        wrong.push(fed.damage);
+        continue;
+      }
+      const { sessionId, entry } = fed;
+      const name = toName(sessionId, entry.n);
+      if (seen.has(name)) wrong.push(`${name} is there twice`);
+      const before = last.get(sessionId) ?? 0;
+      if (entry.n < before) wrong.push(`${name} comes after entry ${before}`);
+      last.set(sessionId, entry.n);
+      seen.add(name);
+    }
+    ({ cursor: after, hasMore } = page);
+  }
+  const stored = logs.flatMap(({ session, entries }) =>
+    entries.flatMap(({ n, events }) => (events === undefined ? [] : [toName(session, n)])),
+  );
+  const missing = stored.filter((name) => !seen.has(name)).map((name) => `${name} is missing`);
+  return [
+    info('entries in the feed', seen.size),
+    none('entries of the feed that are missing, doubled or out of order', [...missing, ...wrong]),
+  ];
 }
 
 export interface LogFacts {
@@ -115,11 +147,14 @@ export interface LogFacts {
   readonly steps: number;
   readonly workers: readonly string[];
   readonly records: readonly ClientRecord[];
-  readonly freezes: readonly Freeze[];
 }
 
-export function checkLogs(logs: readonly ReadLog[], facts: LogFacts): readonly Figure[] {
-  const { folder, steps, workers, records } = facts;
+export async function checkLogs(
+  store: SessionStore,
+  logs: readonly ReadLog[],
+  { folder, steps, workers, records }: LogFacts,
+): Promise<readonly Figure[]> {
+  const writes = workers.flatMap((worker) => readWrites(folder, worker));
   const name = (list: readonly ReadLog[]): readonly string[] => list.map(({ session }) => session);
   const recorded = logs.flatMap(({ entries }) => entries.filter(({ step }) => step !== undefined)).length;
   const approvals = logs.reduce((sum, log) => sum + [...countApprovals(log).values()].reduce((one, count) => one + count, 0), 0);
@@ -131,16 +166,11 @@ export function checkLogs(logs: readonly ReadLog[], facts: LogFacts): readonly F
       'sessions whose events have a gap or are stored twice',
       name(logs.filter(({ entries }) => !isDense(entries.flatMap(({ seqs }) => seqs)))),
     ),
-    none(
-      'writes lost that a worker was told to be safe',
-      findLostWrites(
-        logs,
-        workers.flatMap((worker) => readWrites(folder, worker)),
-      ),
-    ),
+    none('writes lost that a worker was told to be safe', findLostWrites(logs, writes)),
     none('accepted requests that are not in the log exactly once', findLostRequests(logs, records)),
     none('calls that were not approved exactly once', findWrongApprovals(logs, steps)),
     info('  approvals that took effect', approvals),
-    none('entries that a stopped worker wrote after it was continued', findForeignWrites(logs, facts)),
+    none('entries that a worker wrote after another had owned the session', findForeignWrites(writes)),
+    ...(await checkFeed(store, logs)),
   ];
 }

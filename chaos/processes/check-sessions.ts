@@ -5,7 +5,8 @@ import type { EmbeddedRuntime, Session } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
 import { none, info } from '../figures.ts';
 import { hashEvent } from './follow.ts';
-import { createKey, planCalls, planMessages, tools } from './plan.ts';
+import { isUnknownHelp, spawn } from './helper.ts';
+import { createKey, isOnce, planCalls, planMessages, tools } from './plan.ts';
 import type { WorldEffect } from './records.ts';
 
 /** A call as its session knows it. */
@@ -34,22 +35,26 @@ export async function readSessions(runtime: EmbeddedRuntime, ids: readonly strin
 // Holds: these sessions are those of an agent, whose steps have executions.
 export const getSteps = ({ state }: Session): readonly ToolUseStep[] => state.steps as readonly ToolUseStep[];
 
+type Execution = ToolUseStep['executions'][number];
+
+/** Status of a call, or of the one that the helper has made for it. */
+const getStatus = ({ toolName, status, output }: Execution): string => (toolName === spawn && isUnknownHelp(output) ? 'unknown' : status);
+
 const readCalls = (session: Session): readonly KnownCall[] =>
   getSteps(session).flatMap(({ executions }, index) =>
-    executions.map(({ toolCallId, toolName, status }) => ({
-      key: `${session.id}/1/${index + 1}/${toolCallId}`,
-      tool: toolName,
-      status,
+    executions.map((execution) => ({
+      key: createKey(session.id, index + 1, execution.toolCallId),
+      tool: execution.toolName === spawn ? tools.inner : execution.toolName,
+      status: getStatus(execution),
     })),
   );
 
-const isOnce = (tool: string): boolean => tool === tools.once || tool === tools.gated;
 const withoutId = (message: Message): unknown => ({ ...message.toJSON(), id: '' });
 
 /** True if the conversation is as planned. Only calls that must not run twice may have unknown ends. */
 function isAsPlanned(session: Session, steps: number): boolean {
   const executions = getSteps(session).flatMap((step) => step.executions);
-  const unknown = new Set(executions.filter(({ status }) => status === 'unknown').map(({ toolCallId }) => toolCallId));
+  const unknown = new Set(executions.filter((each) => getStatus(each) === 'unknown').map(({ toolCallId }) => toolCallId));
   const isAllowed = executions.every(({ status, toolName }) => status === 'succeeded' || (status === 'unknown' && isOnce(toolName)));
   const planned = planMessages(session.id, steps, (toolCallId) => unknown.has(toolCallId));
   return isAllowed && isDeepStrictEqual(session.state.messages.toArray().map(withoutId), planned.map(withoutId));
@@ -86,7 +91,9 @@ function checkWorld(calls: readonly KnownCall[], effects: readonly WorldEffect[]
 
 function planKeys(ids: readonly string[], steps: number): ReadonlySet<string> {
   const before = Array.from({ length: steps - 1 }, (_, index) => index + 1);
-  return new Set(ids.flatMap((id) => before.flatMap((step) => planCalls(id, step, '').map((call) => createKey(id, call)))));
+  return new Set(
+    ids.flatMap((id) => before.flatMap((step) => planCalls(id, step, '').map((call) => createKey(id, step, call.toolCallId)))),
+  );
 }
 
 export function checkSessions(found: readonly ReadSession[], effects: readonly WorldEffect[], steps: number): readonly Figure[] {

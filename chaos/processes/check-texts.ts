@@ -22,6 +22,8 @@ function groupTexts(records: readonly ClientRecord[]): ReadonlyMap<string, Follo
     groups.get(session)?.push(text);
   };
   for (const line of records) {
+    // The client was killed, and began anew.
+    if (line.type === 'started') for (const session of groups.keys()) add(session, 'error');
     if (line.type === 'open') add(line.session, line.item);
     const [, session] = line.type === 'error' ? (/^open step of (\S+)$/.exec(line.where) ?? []) : [];
     // A reader that failed begins anew.

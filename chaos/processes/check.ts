@@ -3,11 +3,10 @@ import { createSessionRuntime } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
 import { exactly, none, info } from '../figures.ts';
 import { createChaosAgent } from './agent.ts';
-import { checkClients } from './check-clients.ts';
+import { checkClients, readFeed } from './check-clients.ts';
 import { checkLogs, readLogs } from './check-log.ts';
 import { checkSessions, readSessions } from './check-sessions.ts';
 import { checkTexts } from './check-texts.ts';
-import type { Freeze } from './disturb.ts';
 import type { OpenedDatabase } from './open-database.ts';
 import { openDatabase } from './open-database.ts';
 import type { Database } from './orders.ts';
@@ -21,13 +20,13 @@ export interface RunFacts {
   readonly steps: number;
   readonly workers: readonly string[];
   readonly clients: readonly string[];
-  readonly freezes: readonly Freeze[];
   readonly hasOutages: boolean;
 }
 
 /** Rows that must not be left. */
 async function checkRest({ store, query }: OpenedDatabase, { type }: Database): Promise<readonly Figure[]> {
   const [effects] = await query((table) => `SELECT count(*) AS count FROM ${table('effects')}`);
+  const [leases] = await query((table) => `SELECT count(*) AS count FROM ${table('heads')} WHERE owner IS NOT NULL OR is_ready = 1`);
   const mails = await store.inbox.read({});
   const damage = type === 'sqlite' ? await query(() => 'PRAGMA integrity_check') : [];
   return [
@@ -37,6 +36,7 @@ async function checkRest({ store, query }: OpenedDatabase, { type }: Database): 
     ),
     info('  refusals kept for those who asked', mails.filter(({ reply }) => reply !== undefined).length),
     exactly('effects left open in the store', Number(effects?.['count']), 0),
+    exactly('sessions that are owned or ready, with nothing left to do', Number(leases?.['count']), 0),
     ...(type === 'sqlite'
       ? [
           none(
@@ -60,8 +60,8 @@ export async function checkRun(facts: RunFacts): Promise<readonly Figure[]> {
     const records = clients.flatMap((name) => readClient(folder, name));
     return [
       ...checkSessions(found, readWorld(folder), steps),
-      ...checkLogs(logs, { ...facts, records }),
-      ...checkClients(found, facts),
+      ...(await checkLogs(opened.store, logs, { ...facts, records })),
+      ...checkClients(found, { ...facts, feed: await readFeed(runtime) }),
       ...checkTexts(found, facts),
       ...(await checkRest(opened, database)),
     ];

@@ -1,14 +1,16 @@
-// A client: creates sessions, sends, approves, and follows events and text. It never runs a session itself.
+// A client: creates sessions, sends, approves, and follows events, the feed and text. It never runs a session itself. One that was killed is
+// started again, and continues with its record.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SessionResult, StoredEvent } from '../../src/sessions/index.ts';
 import { createSessionRuntime } from '../../src/sessions/index.ts';
 import { createChaosAgent } from './agent.ts';
 import type { FollowedSession, FollowOptions } from './follow.ts';
-import { followSessionEvents, followOpenSteps } from './follow.ts';
+import { followFeed, followSessionEvents, followOpenSteps } from './follow.ts';
 import { openDatabase } from './open-database.ts';
 import type { ClientOrders, ClientRecord } from './orders.ts';
 import { getFiles } from './orders.ts';
 import { createQuestion, createSessionIds, getApprovalWay, getIndex, isSlow } from './plan.ts';
+import { readClient } from './records.ts';
 import { listenToParent, openRecord, readCode, readMessage, readOrders, report, reportProblem } from './report.ts';
 
 const orders = readOrders<ClientOrders>();
@@ -24,6 +26,12 @@ const getOwner = (session: string): number => getIndex(session) % clients;
 /** The client that approves too, if two do. */
 const getPartner = (session: string): number => (getOwner(session) + 1) % clients;
 const ids = createSessionIds(sessions);
+
+// What a client of this name has recorded before it was killed.
+const before = readClient(orders.folder, orders.name);
+record({ type: 'started' });
+const ended = new Set(before.flatMap((line) => (line.type === 'result' ? [line.session] : [])));
+const lastSeqs = new Map(before.flatMap((line): [string, number][] => (line.type === 'event' ? [[line.session, line.seq]] : [])));
 
 /** Codes of an approval that came second. */
 const lateCodes = ['late-answer', 'already-answered', 'not-waiting'];
@@ -123,13 +131,17 @@ for (const session of ids) {
     const approving = persist(`approve ${session} too`, () => approveAsPartner(session, event));
     approvals.push(approving.catch(() => undefined));
   };
-  const following = followSessionEvents(session, options, onEvent);
+  const following = followSessionEvents({ session, fromSeq: lastSeqs.get(session) ?? 0 }, options, onEvent);
   followed.set(session, following);
   readers.push(following.done);
   if (isSlow(session)) readers.push(followOpenSteps(session, options));
 }
 
-const left = ids.filter((session) => getOwner(session) === client);
+const cursors = before.flatMap((line) => (line.type === 'fed' ? [line.cursor] : []));
+const feed = followFeed(cursors.at(-1), options);
+readers.push(feed.done);
+
+const left = ids.filter((session) => getOwner(session) === client && !ended.has(session));
 
 /** Keeps all sessions from asking the model for a moment. */
 async function holdForAMoment(): Promise<void> {
@@ -139,12 +151,17 @@ async function holdForAMoment(): Promise<void> {
   if (!(await runtime.release(id))) throw new Error(`The hold ${id} was gone before it was released.`);
 }
 
-let ended = 0;
+/** Releases what a client of this name has held before it was killed. */
+async function releaseHolds(): Promise<void> {
+  for (const { id, by: holder } of await runtime.holds()) if (holder?.id === orders.name) await runtime.release(id);
+}
+
 async function runSessions(): Promise<void> {
-  for (let session = left.shift(); session !== undefined; session = left.shift()) {
-    const id = session;
-    await runSession(id).catch((error: unknown) => recordError(error, `session ${id}`));
-    if ((ended += 1) === 2) await holdForAMoment().catch((error: unknown) => recordError(error, 'a hold'));
+  for (let id = left.shift(); id !== undefined; id = left.shift()) {
+    const session = id;
+    await runSession(session).catch((error: unknown) => recordError(error, `session ${session}`));
+    ended.add(session);
+    if (ended.size === 2) await holdForAMoment().catch((error: unknown) => recordError(error, 'a hold'));
   }
 }
 
@@ -160,6 +177,7 @@ listenToParent(({ type }) => {
   void (async () => {
     await Promise.all(approvals);
     await Promise.all([...followed].map(([session, each]) => catchUp(session, each)));
+    await feed.caughtUp();
     ending.abort();
     await Promise.all(readers);
     await runtime.drain();
@@ -168,5 +186,6 @@ listenToParent(({ type }) => {
     process.exit(0);
   })();
 });
+await persist('the holds', releaseHolds);
 await Promise.all(Array.from({ length: orders.atOnce }, runSessions));
 report({ type: 'done' });

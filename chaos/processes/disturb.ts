@@ -1,13 +1,17 @@
-// Everything that is done to the workers and the server while they work.
-// D1. The disturbances are spread over the whole work: number i of n comes when i/(n+1) of all steps are recorded.
-// D2. Every second kill comes at a random moment, the others at a chosen spot inside the work.
+// Everything that is done to the processes and the server while they work.
+// D1. The blows are spread over the whole work: number i of n comes when i/(n+1) of all steps are recorded.
+// D2. Every second kill of a worker comes at a random moment, the others at a chosen spot inside the work.
+// D3. A worker is stopped while models and `once` tools are slow, until others have its sessions and are inside such a tool: what it does
+//     when it is continued would not be refused by its place in the log alone.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Server } from '../../tests/postgres/server.ts';
-import type { Child } from './child.ts';
-import type { Spot } from './orders.ts';
+import type { Crew, Member } from './crew.ts';
+import type { OpenedDatabase } from './open-database.ts';
+import { readOwned } from './open-database.ts';
+import type { Command, Report, Spot } from './orders.ts';
 import { spots } from './orders.ts';
+import type { Progress } from './progress.ts';
 import type { Proxy } from './proxy.ts';
-import type { Holder, WorkerPair } from './worker-pair.ts';
 
 /** The server of a run on Postgres. */
 export interface DatabaseServer {
@@ -15,179 +19,222 @@ export interface DatabaseServer {
   readonly proxy: Proxy;
 }
 
-export type Disturbance =
+type Blow =
   | { readonly type: 'kill'; readonly spot?: Spot; readonly delayMs: number }
-  | { readonly type: 'freeze' }
-  | { readonly type: 'restart'; readonly isCrash: boolean }
-  | { readonly type: 'cut' };
+  | { readonly type: 'kill-client' | 'stop' | 'cut' | 'deploy' }
+  | { readonly type: 'block'; readonly ms: number }
+  | { readonly type: 'restart'; readonly isCrash: boolean };
 
-export interface DisturbanceCounts {
+/** Numbers of blows of each kind. */
+export interface BlowCounts {
+  /** Workers that are killed. */
   readonly kills: number;
-  readonly freezes: number;
-  /** On Postgres. */
+  readonly clientKills: number;
+  /** Workers that are stopped for longer than they may be silent, and continued. */
+  readonly stops: number;
+  /** Workers that are busy for so long that they do nothing else. */
+  readonly blocks: number;
+  /** On Postgres: crashes of the server and ordinary restarts, in turn. */
   readonly restarts: number;
+  /** On Postgres: cuts of two connections each. */
   readonly cuts: number;
 }
 
-/** A worker that was stopped and continued, and the one that took its place. */
-export interface Freeze {
-  readonly frozen: Child;
-  readonly next: Holder;
+type Claim = Extract<Report, { readonly type: 'claimed' }>;
+
+/** A worker that was killed or stopped. */
+export interface Loss {
+  readonly member: Member;
+  /** Time at which it happened. */
+  readonly at: number;
+  /** Sessions that it owned. */
+  readonly owned: readonly string[];
 }
 
-export interface DisturbanceResults {
-  readonly kills: Child[];
-  /** Milliseconds from a kill to the first write of the next worker, if there was something left to do. */
-  readonly takeovers: number[];
-  /** Milliseconds from a kill to the next claim. */
-  readonly claims: number[];
-  /** The same for a worker that was stopped. */
-  readonly frozenTakeovers: number[];
-  readonly frozenClaims: number[];
-  readonly freezes: Freeze[];
-  /** Stopped workers that found out that their time was over. */
-  readonly fenced: Child[];
-  readonly killsAtSpots: number[];
+export interface BlowResults {
+  readonly kills: Loss[];
+  readonly killsAtSpots: Loss[];
+  readonly clientKills: Member[];
+  readonly stops: Loss[];
+  readonly blocks: Member[];
+  /** Milliseconds that each worker took to end in the rolling deploy. */
+  readonly drains: number[];
 }
 
-export function planDisturbances({ kills, freezes, restarts, cuts }: DisturbanceCounts, random: () => number): readonly Disturbance[] {
+export function planBlows({ kills, clientKills, stops, blocks, restarts, cuts }: BlowCounts, random: () => number): readonly Blow[] {
   const upTo = (most: number): number => Math.floor(random() * most);
   const firstSpot = upTo(spots.length);
-  const killings = Array.from({ length: kills }, (_, index): Disturbance => {
+  const killings = Array.from({ length: kills }, (_, index): Blow => {
     const spot = index % 2 === 0 ? undefined : spots[(firstSpot + (index - 1) / 2) % spots.length];
     return { type: 'kill', ...(spot !== undefined && { spot }), delayMs: upTo(200) };
   });
-  const others: readonly (readonly Disturbance[])[] = [
+  const all: readonly (readonly Blow[])[] = [
     killings,
-    Array.from({ length: freezes }, (): Disturbance => ({ type: 'freeze' })),
-    Array.from({ length: restarts }, (_, index): Disturbance => ({ type: 'restart', isCrash: index % 2 === 1 })),
-    Array.from({ length: cuts }, (): Disturbance => ({ type: 'cut' })),
+    Array.from({ length: clientKills }, (): Blow => ({ type: 'kill-client' })),
+    Array.from({ length: stops }, (): Blow => ({ type: 'stop' })),
+    Array.from({ length: blocks }, (): Blow => ({ type: 'block', ms: 1000 + upTo(1000) })),
+    Array.from({ length: restarts }, (_, index): Blow => ({ type: 'restart', isCrash: index % 2 === 0 })),
+    Array.from({ length: cuts }, (): Blow => ({ type: 'cut' })),
+    [{ type: 'deploy' }],
   ];
   // Each kind is spread evenly over the others.
-  return others
-    .flatMap((list) => list.map((disturbance, index) => ({ disturbance, at: (index + 1) / (list.length + 1) })))
+  return all
+    .flatMap((list) => list.map((blow, index) => ({ blow, at: (index + 1) / (list.length + 1) })))
     .sort((left, right) => left.at - right.at)
-    .map(({ disturbance }) => disturbance);
+    .map(({ blow }) => blow);
+}
+
+export interface DisturbOptions {
+  readonly workers: Crew;
+  readonly clients: Crew;
+  readonly opened: OpenedDatabase;
+  readonly server: DatabaseServer | undefined;
+  readonly progress: Progress;
+  readonly allSteps: number;
+  readonly random: () => number;
+  readonly onProgress: (line: string) => void;
 }
 
 /** Longest wait for a chosen spot: not all of them are passed in every part of the work. */
 const spotMs = 2000;
 
-async function kill(
-  pair: WorkerPair,
-  { spot, delayMs }: Extract<Disturbance, { readonly type: 'kill' }>,
-  results: DisturbanceResults,
-): Promise<void> {
-  const { child } = await pair.whenReady();
-  if (spot === undefined) await pause(delayMs);
-  else {
-    child.command({ type: 'hold', spot });
-    const isHeld = await Promise.race([
-      child.expect('held').then(
-        () => true,
-        () => false,
-      ),
-      pause(spotMs, false),
-    ]);
-    if (isHeld) results.killsAtSpots.push(1);
+/** Time for which models and tools are slow around a stop, and how long before it that begins. */
+const slowMs = 7000;
+const slowBeforeMs = 2000;
+
+/** Longest wait for another worker to claim a session of one that was stopped, and how long that one goes on being stopped. */
+const claimMs = 8000;
+const stoppedMs = 1500;
+
+/** Longest time until a worker that was continued finds out that others have taken it for gone. */
+const rejoinMs = 15_000;
+
+/** Returns the time from a loss to the next claim of a session that the worker owned; undefined if there was none. */
+export function findTakeover({ all }: Crew, { at, owned }: Loss): number | undefined {
+  const ids = new Set(owned);
+  const isNext = (report: Report): report is Claim =>
+    report.type === 'claimed' && report.at > at && report.sessionIds.some((id) => ids.has(id));
+  const times = all.flatMap(({ reports }) => reports.filter(isNext)).map((claim) => claim.at - at);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+class Disturber {
+  readonly #options: DisturbOptions;
+  #deploying: Promise<readonly number[]> = Promise.resolve([]);
+  readonly results: BlowResults = { kills: [], killsAtSpots: [], clientKills: [], stops: [], blocks: [], drains: [] };
+
+  constructor(options: DisturbOptions) {
+    this.#options = options;
   }
-  // A worker that was fenced meanwhile is not the one to kill.
-  const { holder = { child, epoch: 0 } } = pair;
-  const at = Date.now();
-  holder.child.signal('SIGKILL');
-  const next = await awaitNext(pair, holder.epoch);
-  results.kills.push(holder.child);
-  results.claims.push(next.claimedAt - at);
-  const firstWriteAt = await awaitFirstWrite(pair, next);
-  if (firstWriteAt !== undefined) results.takeovers.push(firstWriteAt - at);
-}
 
-/** Longest wait for the first write of the next worker. */
-const firstWriteMs = 20_000;
+  /** Does one blow, and describes it. */
+  async strike(blow: Blow): Promise<string> {
+    const { workers, clients, server } = this.#options;
+    switch (blow.type) {
+      case 'kill':
+        return this.#kill(blow);
+      case 'kill-client': {
+        const client = this.#choose(clients);
+        client.child.signal('SIGKILL');
+        this.results.clientKills.push(client);
+        return `killed ${client.child.name}`;
+      }
+      case 'stop':
+        return this.#stop();
+      case 'block': {
+        const worker = this.#choose(workers);
+        worker.child.command(blow);
+        this.results.blocks.push(worker);
+        return `kept ${worker.child.name} busy for ${blow.ms} ms`;
+      }
+      case 'restart':
+        await (blow.isCrash ? server?.server.crash() : server?.server.stop());
+        await server?.server.start();
+        return `${blow.isCrash ? 'crashed' : 'stopped'} and started the server`;
+      case 'cut':
+        for (const cut of ['answer', 'commit'] as const) server?.proxy.armCut(cut);
+        return 'cut the connections of the next two commits';
+      case 'deploy':
+        // Whatever else is planned happens beside it.
+        this.#deploying = workers.deploy();
+        return 'began to drain and replace one worker after the other';
+    }
+  }
 
-/** Returns the time of a worker's first write; Infinity if there is none, undefined if there was nothing left to do. */
-async function awaitFirstWrite(pair: WorkerPair, { firstWriteAt }: Holder): Promise<number | undefined> {
-  const at = await Promise.race([firstWriteAt.catch(() => Infinity), pause(firstWriteMs, Infinity)]);
-  return at === Infinity && pair.steps >= pair.allSteps ? undefined : at;
-}
+  #choose({ members }: Crew): Member {
+    const { random } = this.#options;
+    const member = members[Math.floor(random() * members.length)];
+    if (member === undefined) throw new Error('No process is left: each has ended before it was replaced.');
+    return member;
+  }
 
-/** Settles with the worker that holds the store after a claim. */
-async function awaitNext(pair: WorkerPair, epoch: number): Promise<Holder> {
-  await pair.until(() => (pair.holder?.epoch ?? 0) > epoch);
-  // Holds: the condition above.
-  return pair.holder as Holder;
-}
+  async finish(): Promise<BlowResults> {
+    this.results.drains.push(...(await this.#deploying));
+    return this.results;
+  }
 
-async function freeze(pair: WorkerPair, results: DisturbanceResults, more: number): Promise<void> {
-  const { child, epoch } = await pair.whenReady();
-  pair.standby?.command({ type: 'read-heads' });
-  child.command({ type: 'freeze' });
-  await child.expect('held');
-  const at = Date.now();
-  child.signal('SIGSTOP');
-  const next = await awaitNext(pair, epoch);
-  results.frozenClaims.push(next.claimedAt - at);
-  const firstWriteAt = await awaitFirstWrite(pair, next);
-  if (firstWriteAt !== undefined) results.frozenTakeovers.push(firstWriteAt - at);
-  results.freezes.push({ frozen: child, next });
-  const { steps } = pair;
-  await pair.until(() => pair.steps >= steps + more, 5000);
-  child.signal('SIGCONT');
-  // It finds out that its time is over, and ends.
-  if (await pair.until(() => child.isGone, fencedMs)) results.fenced.push(child);
-  else child.signal('SIGKILL');
-  await child.gone;
-}
+  /** Makes a worker stand still. Returns false if it does not. */
+  #hold({ child, reports }: Member, command: Command): Promise<boolean> {
+    const before = reports.length;
+    child.command(command);
+    return this.#options.workers.until(() => reports.slice(before).some(({ type }) => type === 'held'), spotMs);
+  }
 
-/** Longest time until a worker finds out that another has claimed the store. */
-const fencedMs = 15_000;
+  /** Chooses a worker that owns sessions, if there is one. */
+  async #chooseOwner(): Promise<Member> {
+    const { workers, opened, random } = this.#options;
+    const owned = await readOwned(opened);
+    const session = owned[Math.floor(random() * owned.length)];
+    return workers.members.find(({ ids }) => session !== undefined && ids.has(session.worker)) ?? this.#choose(workers);
+  }
 
-async function restart({ server }: DatabaseServer, isCrash: boolean): Promise<void> {
-  await (isCrash ? server.crash() : server.stop());
-  await server.start();
-}
+  /** Notes what a worker owns that does nothing more. */
+  async #noteLoss(member: Member, at: number): Promise<Loss> {
+    const owned = await readOwned(this.#options.opened);
+    return { member, at, owned: owned.flatMap(({ id, worker }) => (member.ids.has(worker) ? [id] : [])) };
+  }
 
-export interface DisturbOptions {
-  readonly pair: WorkerPair;
-  readonly database: DatabaseServer | undefined;
-  readonly onProgress: (line: string) => void;
+  async #kill({ spot, delayMs }: Extract<Blow, { readonly type: 'kill' }>): Promise<string> {
+    const member = await this.#chooseOwner();
+    if (spot === undefined) await pause(delayMs);
+    const isHeld = spot !== undefined && (await this.#hold(member, { type: 'hold', spot }));
+    const at = Date.now();
+    member.child.signal('SIGKILL');
+    const loss = await this.#noteLoss(member, at);
+    this.results.kills.push(loss);
+    if (isHeld) this.results.killsAtSpots.push(loss);
+    return `killed ${member.child.name} (${isHeld ? spot : 'a random moment'}), which owned ${loss.owned.length} sessions`;
+  }
+
+  async #stop(): Promise<string> {
+    const { workers } = this.#options;
+    for (const { child } of workers.members) child.command({ type: 'slow', ms: slowMs });
+    await pause(slowBeforeMs);
+    const member = await this.#chooseOwner();
+    const { child, ids } = member;
+    await this.#hold(member, { type: 'freeze', ms: 500 });
+    const at = Date.now();
+    child.signal('SIGSTOP');
+    const loss = await this.#noteLoss(member, at);
+    await workers.until(() => findTakeover(workers, loss) !== undefined, claimMs);
+    await pause(stoppedMs);
+    const joined = ids.size;
+    child.signal('SIGCONT');
+    const hasJoined = await workers.until(() => ids.size > joined || child.isGone, rejoinMs);
+    this.results.stops.push(loss);
+    const takeover = findTakeover(workers, loss);
+    return `stopped ${child.name}, which owned ${loss.owned.length} sessions, claimed after ${String(takeover)} ms; continued, ${hasJoined ? 'it joined again' : 'it did not join again'}`;
+  }
 }
 
 /** Does everything that is planned, one after the other. */
-export async function disturb(plan: readonly Disturbance[], { pair, database, onProgress }: DisturbOptions): Promise<DisturbanceResults> {
-  const steps = pair.allSteps;
-  const results: DisturbanceResults = {
-    kills: [],
-    fenced: [],
-    takeovers: [],
-    claims: [],
-    frozenTakeovers: [],
-    frozenClaims: [],
-    freezes: [],
-    killsAtSpots: [],
-  };
-  for (const [index, disturbance] of plan.entries()) {
-    const from = Math.floor((steps * (index + 1)) / (plan.length + 1));
-    await pair.until(() => pair.steps >= from);
-    const { type } = disturbance;
-    if (type === 'kill') await kill(pair, disturbance, results);
-    if (type === 'freeze') await freeze(pair, results, Math.ceil(steps / 50));
-    if (type === 'restart' && database !== undefined) await restart(database, disturbance.isCrash);
-    if (type === 'cut') for (const cut of ['answer', 'commit'] as const) database?.proxy.armCut(cut);
-    onProgress(`${String(pair.steps)} of ${String(steps)} steps: ${describe(disturbance, results)}`);
+export async function disturb(plan: readonly Blow[], options: DisturbOptions): Promise<BlowResults> {
+  const { progress, allSteps, onProgress } = options;
+  const disturber = new Disturber(options);
+  for (const [index, blow] of plan.entries()) {
+    await progress.until(Math.floor((allSteps * (index + 1)) / (plan.length + 1)));
+    const what = await disturber.strike(blow);
+    onProgress(`${progress.steps} of ${allSteps} steps, blow ${index + 1} of ${plan.length}: ${what}`);
   }
-  return results;
-}
-
-function describe(disturbance: Disturbance, { takeovers, claims, frozenTakeovers, frozenClaims }: DisturbanceResults): string {
-  switch (disturbance.type) {
-    case 'kill':
-      return `killed the worker (${disturbance.spot ?? 'a random moment'}), claimed after ${String(claims.at(-1))} ms, first write after ${String(takeovers.at(-1))} ms`;
-    case 'freeze':
-      return `stopped the worker, claimed after ${String(frozenClaims.at(-1))} ms, first write after ${String(frozenTakeovers.at(-1))} ms; continued it`;
-    case 'restart':
-      return `${disturbance.isCrash ? 'crashed' : 'stopped'} and started the server`;
-    case 'cut':
-      return 'cut the connections of the next two commits';
-  }
+  return disturber.finish();
 }

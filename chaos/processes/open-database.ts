@@ -64,10 +64,13 @@ async function openPostgres({ url, schema, pg }: Extract<Database, { readonly ty
 export const openDatabase = async (database: Database): Promise<OpenedDatabase> =>
   database.type === 'sqlite' ? openSqlite(database.path) : openPostgres(database);
 
-/** The number of the last entry of every session. */
-export async function readHeads({ query }: OpenedDatabase): Promise<Readonly<Record<string, number>>> {
-  const rows = await query((table) => `SELECT id, head FROM ${table('sessions')} JOIN ${table('heads')} ON session = num`);
-  return Object.fromEntries(rows.map(({ id, head }) => [String(id), Number(head)]));
+/** The sessions that are owned, with the ids of their workers. */
+export async function readOwned({ query }: OpenedDatabase): Promise<readonly { readonly id: string; readonly worker: string }[]> {
+  const rows = await query(
+    (table) => `SELECT s.id, h.owner AS worker FROM ${table('heads')} h JOIN ${table('sessions')} s ON h.session = s.num
+    WHERE h.owner IS NOT NULL`,
+  );
+  return rows.map(({ id, worker }) => ({ id: String(id), worker: String(worker) }));
 }
 
 /** The number of recorded steps. */

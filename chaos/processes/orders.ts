@@ -7,6 +7,9 @@ export type Database =
   | { readonly type: 'sqlite'; readonly path: string }
   | { readonly type: 'postgres'; readonly url: string; readonly schema: string; /** File of the package pg. */ readonly pg: string };
 
+/** Time without a sign of life after which a worker counts as gone. */
+export const silenceMs = 1500;
+
 /** Points inside a worker's work at which it can be killed. */
 export const spots = [
   'model', // while the model answers
@@ -30,7 +33,10 @@ interface SharedOrders {
   readonly name: string;
 }
 
-export type WorkerOrders = SharedOrders;
+export interface WorkerOrders extends SharedOrders {
+  /** True if the store does not keep a worker from writing that has lost a session: for runs that must fail. */
+  readonly isUnfenced: boolean;
+}
 
 export interface ClientOrders extends SharedOrders {
   /** Number of this client, from 0. */
@@ -44,45 +50,42 @@ export interface ClientOrders extends SharedOrders {
 export type Command =
   /** To a worker: stand still at this spot. */
   | { readonly type: 'hold'; readonly spot: Spot }
-  /** To a worker: stand still now, outside of every transaction on SQLite. */
-  | { readonly type: 'freeze' }
-  /** To a worker: say which entries there are when it claims the store. */
-  | { readonly type: 'read-heads' }
+  /** To a worker: stand still now, outside of every transaction on SQLite; or be so busy that nothing else moves. */
+  | { readonly type: 'freeze' | 'block'; readonly ms: number }
+  /** To a worker: models and `once` tools are slow for this time. */
+  | { readonly type: 'slow'; readonly ms: number }
   /** To a client: read what is left of the followed events, and end. To a worker: drain, and end. */
   | { readonly type: 'finish' };
 
 /** A line that a process writes to the parent. */
 export type Report =
-  /** A worker waits for its turn, or is about to get it. */
-  | { readonly type: 'started' }
-  /** A worker has claimed the store. `heads` are the last entries of all sessions at that moment, if it was asked to read them. */
-  | {
-      readonly type: 'claimed';
-      /** Milliseconds since the epoch. */
-      readonly at: number;
-      readonly epoch: number;
-      readonly heads?: Readonly<Record<string, number>>;
-    }
-  /** The first write of a worker is safe. Milliseconds since the epoch. */
-  | { readonly type: 'first-write'; readonly at: number }
+  /** A worker has joined the others under this id; `before` was taken for gone. */
+  | { readonly type: 'joined'; readonly id: string; readonly before?: string }
+  /** A worker has claimed sessions. Milliseconds since the epoch. */
+  | { readonly type: 'claimed'; readonly at: number; readonly sessionIds: readonly string[] }
+  /** A write of a worker was refused. */
+  | { readonly type: 'refused'; readonly code: string; readonly session: string }
   | { readonly type: 'held' }
-  /** The store belongs to another worker; this one does nothing more. */
-  | { readonly type: 'fenced' }
   | { readonly type: 'problem'; readonly code: string; readonly where: string; readonly message: string }
   /** A client has seen the end of its sessions, or a process has ended its work. */
   | { readonly type: 'done' };
 
-/** A line in the record of a worker. */
+/** A line in the record of a worker: an entry that is safe. */
 export interface WriteRecord {
-  readonly type: 'asked' | 'safe';
   readonly session: string;
   readonly n: number;
   readonly step?: number;
-  readonly isSnapshot?: boolean;
+  /** Id of the worker and fence with which it was written. */
+  readonly worker: string;
+  readonly fence: number;
 }
 
 /** A line in the record of a client. */
 export type ClientRecord =
+  /** The client was started, for the first time or again. */
+  | { readonly type: 'started' }
+  /** An event of the feed. */
+  | { readonly type: 'fed'; readonly cursor: string; readonly session: string; readonly seq: number }
   | { readonly type: 'event'; readonly session: string; readonly seq: number; readonly event: string; readonly hash: string }
   /** A piece of the text of an open step, or the end of an attempt. */
   | { readonly type: 'open'; readonly session: string; readonly item: OpenStepItem }

@@ -2,12 +2,20 @@
 // Everything follows from the session's id, the step and what was read: whoever continues after a kill does the same.
 import type { ModelOutcome } from '../../src/inference/index.ts';
 import type { ToolOutput } from '../../src/messages/index.ts';
+import type { JsonObject } from '../../src/entry/index.ts';
 import { Message, Usage } from '../../src/entry/index.ts';
 import { unknownText } from '../plan.ts';
+import { createTask, innerTool, planHelpOutput, spawn, toText } from './helper.ts';
 
-/** The tools: one of each effect class, and one that must not run twice and needs an approval. */
-export const tools = { once: 'act', idempotent: 'put', pure: 'look', gated: 'sign' } as const;
+/**
+ * The tools: one of each effect class, one that must not run twice and needs an approval, and one that must not run twice and that only
+ * the helper has.
+ */
+export const tools = { once: 'act', idempotent: 'put', pure: 'look', gated: 'sign', inner: innerTool } as const;
 export type ToolName = (typeof tools)[keyof typeof tools];
+
+const onceTools: readonly string[] = [tools.once, tools.gated, tools.inner];
+export const isOnce = (tool: string): boolean => onceTools.includes(tool);
 
 export const createSessionIds = (sessions: number): readonly string[] =>
   Array.from({ length: sessions }, (_, index) => `s-${String(index + 1).padStart(4, '0')}`);
@@ -16,8 +24,8 @@ export const getIndex = (session: string): number => Number(session.slice(2)) - 
 
 export interface PlannedCall {
   readonly toolCallId: string;
-  readonly toolName: ToolName;
-  readonly args: { readonly session: string; readonly step: number; readonly heard: string };
+  readonly toolName: ToolName | typeof spawn;
+  readonly args: JsonObject;
 }
 
 /** Ways of approving a call. */
@@ -42,7 +50,14 @@ export const createQuestion = (session: string, steps: number): string => `Sessi
 export const createResult = (name: ToolName, session: string, step: number): string => `${name} ${session}/${step}: done`;
 
 /** The key under which a call must reach the outside world. Everything happens in the first execution. */
-export const createKey = (session: string, { args, toolCallId }: PlannedCall): string => `${session}/1/${args.step}/${toolCallId}`;
+export const createKey = (session: string, step: number, toolCallId: string): string => {
+  const key = `${session}/1/${step}/${toolCallId}`;
+  // The call of the helper: in the first step of its first run, whose id is the fourth that is drawn inside the call.
+  return toolCallId === `${spawn}-${step}` ? `${key}/1/4/1/${tools.inner}-${step}` : key;
+};
+
+/** True if a step asks the helper. */
+const isHelped = (session: string, step: number): boolean => (getIndex(session) + step) % 7 === 3;
 
 /** The calls of a step: one `once` call, and some of the other kinds beside it. */
 export function planCalls(session: string, step: number, heard: string): readonly PlannedCall[] {
@@ -51,8 +66,26 @@ export function planCalls(session: string, step: number, heard: string): readonl
     ...(isGated(session, step) ? [tools.gated] : []),
     ...(step % 5 === 0 ? [tools.idempotent] : []),
     ...(step % 3 === 0 ? [tools.pure] : []),
+    ...(isHelped(session, step) ? [spawn] : []),
   ];
-  return names.map((toolName) => ({ toolCallId: `${toolName}-${step}`, toolName, args: { session, step, heard } }));
+  return names.map((toolName) => ({
+    toolCallId: `${toolName}-${step}`,
+    toolName,
+    args: toolName === spawn ? { subagent: 'helper', prompt: createTask(session, step) } : { session, step, heard },
+  }));
+}
+
+interface PlannedEnd {
+  readonly toolName: PlannedCall['toolName'];
+  /** True if nobody has seen the end. */
+  readonly isLost: boolean;
+  readonly session: string;
+  readonly step: number;
+}
+
+function planOutput({ toolName, isLost, session, step }: PlannedEnd): ToolOutput {
+  if (toolName === spawn) return planHelpOutput(isLost ? unknownText : createResult(tools.inner, session, step));
+  return isLost ? { type: 'error', value: unknownText } : { type: 'text', value: createResult(toolName, session, step) };
 }
 
 const createWords = (step: number, heard: string): string => `This is step ${step} of the session, after I have read this: ${heard}.`;
@@ -66,9 +99,6 @@ interface Progress {
   /** The result of the last `once` call. */
   readonly heard: string;
 }
-
-const toText = (output: ToolOutput): string =>
-  'value' in output && typeof output.value === 'string' ? output.value : JSON.stringify(output);
 
 /** Reads how far a conversation has come. */
 export function readProgress(messages: readonly Message[]): Progress {
@@ -106,10 +136,9 @@ export function planMessages(session: string, steps: number, isUnknown: (toolCal
     const parts = calls.map((call) => ({ type: 'tool-call' as const, ...call }));
     messages.push(Message.assistant([{ type: 'text', text: createWords(step, heard) }, ...parts]));
     for (const { toolCallId, toolName } of calls) {
-      const isLost = isUnknown(toolCallId);
-      const value = isLost ? unknownText : createResult(toolName, session, step);
-      if (toolName === tools.once) heard = value;
-      messages.push(Message.tool({ toolCallId, toolName, output: { type: isLost ? 'error' : 'text', value } }));
+      const output = planOutput({ toolName, isLost: isUnknown(toolCallId), session, step });
+      if (toolName === tools.once) heard = toText(output);
+      messages.push(Message.tool({ toolCallId, toolName, output }));
     }
   }
   return [...messages, Message.assistant(createLastWords(heard))];

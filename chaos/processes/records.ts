@@ -26,8 +26,14 @@ export function readWorld(folder: string): readonly WorldEffect[] {
 
 /** Reads the record of a process. A line that a kill cut off is left out. */
 function readRecord<Line>(folder: string, name: string): readonly Line[] {
-  // Holds: the process wrote these lines.
-  return readLines(getFiles(folder).record(name)).flatMap((line) => (line.endsWith('}') ? [JSON.parse(line) as Line] : []));
+  return readLines(getFiles(folder).record(name)).flatMap((line) => {
+    try {
+      // Holds: the process wrote these lines.
+      return [JSON.parse(line) as Line];
+    } catch {
+      return [];
+    }
+  });
 }
 
 export const readWrites = (folder: string, name: string): readonly WriteRecord[] => readRecord(folder, name);

@@ -21,6 +21,8 @@ export function reportProblem(error: unknown, where: string): void {
 /** Opens a file whose lines are there once they are written, whatever becomes of the process. */
 export function openRecord<Line>(path: string): (line: Line) => void {
   const file = openSync(path, 'a');
+  // The process before may have been killed in the middle of a line.
+  writeSync(file, '\n');
   return (line) => void writeSync(file, `${JSON.stringify(line)}\n`);
 }
 

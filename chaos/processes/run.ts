@@ -1,33 +1,36 @@
-// One run: a database, two workers, some clients, and everything that happens to them.
+// One run: a database, some workers and clients, and everything that happens to them.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Figure } from '../figures.ts';
 import { atMost, exactly, none, info } from '../figures.ts';
 import { createRandom } from '../random.ts';
 import { withFolder } from '../with-folder.ts';
 import { checkRun } from './check.ts';
-import type { Child } from './child.ts';
-import { startChild } from './child.ts';
-import type { DatabaseServer, DisturbanceCounts, DisturbanceResults } from './disturb.ts';
-import { disturb, planDisturbances } from './disturb.ts';
-import type { ClientOrders, Database } from './orders.ts';
-import { countSteps, openDatabase } from './open-database.ts';
+import type { Member } from './crew.ts';
+import { Crew } from './crew.ts';
+import type { BlowCounts, BlowResults, DatabaseServer, Loss } from './disturb.ts';
+import { disturb, findTakeover, planBlows } from './disturb.ts';
+import type { ClientOrders, Database, WorkerOrders } from './orders.ts';
+import { openDatabase } from './open-database.ts';
+import { watchProgress } from './progress.ts';
 import { startProxy } from './proxy.ts';
-import { WorkerPair } from './worker-pair.ts';
 
 export interface WatchedRun {
   readonly folder: string;
   readonly database: Database;
-  readonly pair: WorkerPair;
+  readonly workers: Crew;
 }
 
-export interface ProcessOptions extends DisturbanceCounts {
+export interface ProcessOptions extends BlowCounts {
   readonly store: Database['type'];
+  readonly workers: number;
+  readonly clients: number;
   readonly sessions: number;
   readonly steps: number;
   readonly seed: number;
+  /** True if nothing keeps a worker from writing that has lost a session: the run must fail then. @default false */
+  readonly isUnfenced?: boolean;
   /** Folders of the builds: workers and clients take turns in using them. @default this one */
   readonly builds?: readonly string[];
   readonly onProgress?: (line: string) => void;
@@ -35,10 +38,8 @@ export interface ProcessOptions extends DisturbanceCounts {
   readonly watch?: (database: Database) => Promise<(facts: WatchedRun) => Promise<readonly Figure[]>>;
 }
 
-const clients = 4;
-
-/** Longest time from the kill of a worker to the first write of the next one. */
-const takeoverMs = 3000;
+/** Longest time from a death that others see to the next claim of a session of the worker: the median. */
+const takeoverMs = 2000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const getScript = (build: string, name: 'worker' | 'client'): string => join(build, 'chaos', 'processes', `${name}.ts`);
@@ -73,115 +74,108 @@ async function startDatabase(store: Database['type'], folder: string): Promise<S
 
 const median = (values: readonly number[]): number => [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 
-function checkTakeovers(
-  { kills: killed, fenced, takeovers, claims, frozenTakeovers, killsAtSpots }: DisturbanceResults,
-  { kills, freezes }: DisturbanceCounts,
-): readonly Figure[] {
+const findTakeovers = (workers: Crew, losses: readonly Loss[]): readonly number[] =>
+  losses.flatMap((loss) => findTakeover(workers, loss) ?? []);
+
+/** True if a worker that was stopped has joined again: its sessions belonged to others by then. */
+const hasRejoined = ({ member: { reports, ids } }: Loss): boolean =>
+  reports.some((report) => report.type === 'joined' && report.before !== undefined && ids.has(report.before));
+
+function checkBlows(workers: Crew, results: BlowResults, options: ProcessOptions): readonly Figure[] {
+  const { kills, clientKills, stops, blocks } = options;
+  const takeovers = findTakeovers(workers, results.kills);
+  const stopped = results.stops.filter((loss) => findTakeover(workers, loss) !== undefined);
+  const frozen = new Set(results.stops.map(({ member }) => member));
+  const countRefused = (members: Iterable<Member>, code: string): number =>
+    [...members].flatMap(({ reports }) => reports).filter((report) => report.type === 'refused' && report.code === code).length;
+  const joins = workers.all.flatMap(({ reports }) => reports.filter((report) => report.type === 'joined' && report.before !== undefined));
+  const conflicts = workers.all.flatMap(({ child, reports }) =>
+    reports.flatMap((report) =>
+      report.type === 'refused' && report.code === 'session-conflict' ? [`${child.name}: ${report.session}`] : [],
+    ),
+  );
   return [
-    exactly('kills of the worker that held the store', killed.length, kills),
-    info('  at a chosen spot', killsAtSpots.length),
-    atMost('ms from a kill to the first write of the next worker, at most', Math.max(0, ...takeovers), takeoverMs),
-    info('  median', median(takeovers)),
-    info('  ms to its claim, at most', Math.max(0, ...claims)),
-    info('  median', median(claims)),
-    exactly('workers that were stopped, continued, and found out that their time was over', fenced.length, freezes),
-    ...frozenTakeovers.map((ms) => atMost('ms from its stop to the first write of the next worker', ms, takeoverMs)),
+    exactly('kills of workers', results.kills.length, kills),
+    info('  at a chosen spot', results.killsAtSpots.length),
+    atMost('ms from a kill to the next claim of a session of the worker, median', median(takeovers), takeoverMs),
+    info('  at most', Math.max(0, ...takeovers)),
+    exactly('kills of clients', results.clientKills.length, clientKills),
+    exactly('workers that were stopped and continued', results.stops.length, stops),
+    none(
+      'stopped workers that lost their sessions and did not join again',
+      stopped.filter((loss) => !hasRejoined(loss) && !workers.drained.has(loss.member.child)).map(({ member }) => member.child.name),
+    ),
+    info('  ms from a stop to the next claim of a session of the worker, median', median(findTakeovers(workers, stopped))),
+    info('  writes of theirs that were refused', countRefused(frozen, 'lease-lost')),
+    exactly('workers that were kept busy', results.blocks.length, blocks),
+    info('  workers that were taken for gone, and joined again', joins.length),
+    info('  writes that were refused because another worker had the session', countRefused(workers.all, 'lease-lost')),
+    none('writes that were refused by their place in the log alone', conflicts),
+    exactly('workers that were drained and replaced', results.drains.length, options.workers),
+    info('  ms to end, at most', Math.max(0, ...results.drains)),
   ];
 }
 
 /** Problems that a worker may report: that its time is over, and what follows from that. */
-function findProblems(pair: WorkerPair, hasOutages: boolean): readonly string[] {
-  const expected = ['store-fenced', 'late-result', ...(hasOutages ? ['store-unavailable'] : [])];
-  return pair.all.flatMap(({ child }) =>
+function findProblems({ all }: Crew, expected: readonly string[]): readonly string[] {
+  return all.flatMap(({ child }) =>
     child.problems
       .filter(({ code }) => !expected.includes(code))
       .map(({ code, where, message }) => `${child.name}, ${code}, ${where}: ${message}`),
   );
 }
 
-function startClients(createOrders: (client: number) => ClientOrders, builds: readonly string[]): readonly Child[] {
-  return Array.from({ length: clients }, (_, client) =>
-    startChild(getScript(builds[client % builds.length] ?? root, 'client'), createOrders(client)),
-  );
-}
-
-async function finishClients(started: readonly Child[]): Promise<void> {
-  for (const child of started) child.command({ type: 'finish' });
-  await Promise.all(started.map(({ gone }) => gone));
-}
-
-/** Counts the recorded steps again and again. Returns the function that stops it. */
-async function startCounting(database: Database, onCount: (steps: number) => void): Promise<() => Promise<void>> {
-  const opened = await openDatabase(database);
-  const stopping = new AbortController();
-  const count = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      // The tables are created by the first worker, and a server may be down.
-      await countSteps(opened).then(onCount, () => undefined);
-      await pause(100);
-    }
-  };
-  const counting = count();
-  return async () => {
-    stopping.abort();
-    await counting;
-    await opened.close();
-  };
-}
-
 async function work(folder: string, options: ProcessOptions, { database, server }: StartedDatabase): Promise<readonly Figure[]> {
-  const { sessions, steps, seed, builds = [root], onProgress = () => undefined, watch } = options;
+  const { sessions, steps, seed, builds = [root], isUnfenced = false, onProgress = () => undefined, watch } = options;
   const shared = { folder, database, sessions, steps };
-  const [first = root, second = first] = builds;
-  const pair = new WorkerPair({
-    scripts: [getScript(first, 'worker'), getScript(second, 'worker')],
-    createOrders: (name) => ({ ...shared, name }),
-    allSteps: sessions * steps,
-  });
   const started = performance.now();
-  const checkMore = await watch?.(database);
-  const stopCounting = await startCounting(database, (steps) => (pair.steps = steps));
-  pair.start();
+  const workers = new Crew({
+    size: options.workers,
+    scripts: builds.map((build) => getScript(build, 'worker')),
+    createOrders: (_, before): WorkerOrders => ({ ...shared, name: `worker-${before + 1}`, isUnfenced }),
+  });
   const atOnce = Math.max(2, Math.ceil(sessions / 16));
-  const running = startClients((client) => ({ ...shared, name: `client-${client + 1}`, client, clients, atOnce }), builds);
+  const clients = new Crew({
+    size: options.clients,
+    scripts: builds.map((build) => getScript(build, 'client')),
+    createOrders: (client): ClientOrders => ({ ...shared, name: `client-${client + 1}`, client, clients: options.clients, atOnce }),
+  });
+  const checkMore = await watch?.(database);
+  const opened = await openDatabase(database);
+  const progress = watchProgress(opened);
+  workers.start();
+  clients.start();
   try {
-    const done = Promise.all(running.map((child) => child.expect('done')));
-    // Whatever fails first ends the run.
-    done.catch(() => undefined);
-    const plan = planDisturbances(options, createRandom(seed));
-    const results = await Promise.race([
-      disturb(plan, { pair, database: server, onProgress }),
-      // Rejects if a client ends before its time.
-      done.then(() => new Promise<never>(() => undefined)),
-    ]);
-    await done;
+    const random = createRandom(seed);
+    const allSteps = sessions * steps;
+    const more = { workers, clients, opened, server, progress, allSteps, random, onProgress };
+    const results = await disturb(planBlows(options, random), more);
+    await progress.until(allSteps);
+    await clients.whenDone();
     onProgress('all clients have seen the end of their sessions');
-    await finishClients(running);
-    await pair.finish();
+    await clients.finish();
+    await workers.finish();
     const hasOutages = options.restarts > 0;
+    const outages = hasOutages ? ['store-unavailable'] : [];
     return [
-      ...checkTakeovers(results, options),
+      ...checkBlows(workers, results, options),
       ...(server === undefined ? [] : [exactly('connections cut in the middle of a commit', server.proxy.cuts.length, 2 * options.cuts)]),
-      info('workers that held the store, one after the other', pair.holders.length),
-      none('problems that workers reported', findProblems(pair, hasOutages)),
-      none(
-        'problems that clients reported',
-        running.flatMap(({ problems, name }) => problems.map(({ code, where, message }) => `${name}, ${code}, ${where}: ${message}`)),
-      ),
+      none('problems that workers reported', findProblems(workers, ['lease-lost', 'late-result', ...outages])),
+      none('problems that clients reported', findProblems(clients, outages)),
       ...(await checkRun({
         ...shared,
-        workers: pair.all.map(({ child }) => child.name),
-        clients: running.map(({ name }) => name),
-        freezes: results.freezes,
+        workers: workers.all.map(({ child }) => child.name),
+        clients: [...new Set(clients.all.map(({ child }) => child.name))],
         hasOutages,
       })),
-      ...((await checkMore?.({ folder, database, pair })) ?? []),
+      ...((await checkMore?.({ folder, database, workers })) ?? []),
       info('seconds in all', Math.round((performance.now() - started) / 100) / 10),
     ];
   } finally {
-    await stopCounting();
-    pair.kill();
-    for (const child of running) child.signal('SIGKILL');
+    workers.kill();
+    clients.kill();
+    await progress.stop();
+    await opened.close();
   }
 }
 

@@ -5,7 +5,7 @@ import { deskId } from './desk.ts';
 import type { Home } from './home.ts';
 import type { Keyboard } from './keyboard.ts';
 import type { Problems } from './problems.ts';
-import { isBadAnswer, isTakenOver } from './problems.ts';
+import { isBadAnswer, isClosed } from './problems.ts';
 import type { Screen } from './screen.ts';
 import { label, margin } from './screen.ts';
 import { showGated } from './show.ts';
@@ -198,11 +198,11 @@ async function attempt(place: Place, here: Here, work: () => Promise<Here>): Pro
     return await work();
   } catch (error) {
     place.problems.tell(error);
-    return isTakenOver(error) ? undefined : here;
+    return isClosed(error) ? undefined : here;
   }
 }
 
-/** Talks until somebody leaves or the input ends. Returns the exit code: 1 if another process has taken over. */
+/** Talks until somebody leaves or the input ends. Returns the exit code: 1 if this process cannot continue. */
 export async function chat(place: Place, { isNew }: { readonly isNew: boolean }): Promise<number> {
   const { screen, keyboard } = place;
   let here = await attempt(place, { listed: [] }, () => begin(place, isNew));

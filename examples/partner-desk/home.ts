@@ -1,10 +1,10 @@
-// Where conversations live: one runtime over one file, and the leads in a file beside it.
+// Where conversations live: a runtime over a file, and the leads in a file beside it.
 import { mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Actor, Recovery, SessionFacts, EmbeddedRuntime } from 'stepline/sessions';
-import { createSessionRuntime, StoreInUseError } from 'stepline/sessions';
+import { createSessionRuntime } from 'stepline/sessions';
 import { sqliteStore } from 'stepline/sqlite';
 import type { Clock } from 'stepline/step-by-step';
 import type { Desk, DeskContext, DeskEvent } from './desk.ts';
@@ -28,6 +28,8 @@ export interface HomeOptions {
   readonly adapt?: (directory: Directory, session: SessionFacts) => Directory;
   /** Source of the times that are stored. @default the machine's clock */
   readonly clock?: Clock;
+  /** Name of this process among those that share the file. @default it has the file for itself, or is refused */
+  readonly workerName?: string;
 }
 
 /** Why the files cannot be used. */
@@ -55,12 +57,15 @@ function orRefused<Value>(file: string, work: () => Value): Value {
 }
 
 /** Opens the files, or makes them. What was interrupted goes on at once. */
-export async function openHome(named: string, { desks, onEvent, onProblem, adapt = (same) => same, clock }: HomeOptions): Promise<Home> {
+export async function openHome(
+  named: string,
+  { desks, onEvent, onProblem, adapt = (same) => same, clock, workerName }: HomeOptions,
+): Promise<Home> {
   const file = resolve(named);
   orRefused(dirname(file), () => mkdirSync(dirname(file), { recursive: true }));
   const leadsFile = `${file}.partners`;
   let directory: Directory | undefined;
-  // Opened only once the store is ours: beside a file that is not a store, nothing is created.
+  // Opened only once the store is: beside a file that is not a store, nothing is created.
   const open = (): Directory => (directory ??= orRefused(leadsFile, () => createDirectory(leadsFile)));
   const store = sqliteStore({ path: file });
   const runtime = createSessionRuntime({
@@ -68,23 +73,23 @@ export async function openHome(named: string, { desks, onEvent, onProblem, adapt
     store,
     context: (session): DeskContext => ({ directory: adapt(open(), session) }),
     ...(clock !== undefined && { clock }),
+    ...(workerName !== undefined && { name: workerName }),
     // Holds: all agents are desks, and these are their events.
     ...(onEvent !== undefined && { onEvent: (event, session) => onEvent(event as DeskEvent, session) }),
     onProblem,
   });
-  const recovery = await runtime.ready.catch((error: unknown) => {
-    if (!(error instanceof StoreInUseError)) throw error;
-    const { pid = 0 } = error.holder;
-    throw new HomeError(`Another partner desk (process ${pid}) has ${file} open. Close it, or name another file with --db.`);
-  });
-  return {
-    runtime,
-    directory: open(),
-    recovery,
-    close: async () => {
-      await runtime.drain({ timeoutMs: 5000 });
-      await store.close();
-      directory?.close();
-    },
+  const close = async (): Promise<void> => {
+    await runtime.drain({ timeoutMs: 5000 });
+    await store.close();
+    directory?.close();
   };
+  const recovery = await runtime.ready;
+  const { workers } = await runtime.health();
+  // Another process may run what is said here, and this one would show nothing of it.
+  const other = workerName === undefined ? workers.find(({ pid }) => pid !== process.pid) : undefined;
+  if (other !== undefined) {
+    await close();
+    throw new HomeError(`Another partner desk (process ${other.pid ?? 0}) has ${file} open. Close it, or name another file with --db.`);
+  }
+  return { runtime, directory: open(), recovery, close };
 }

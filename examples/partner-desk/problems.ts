@@ -9,16 +9,13 @@ export interface Problems {
 
 const getCode = (error: unknown): string => (SteplineError.is(error) ? error.code : '');
 
-/** True if this process cannot continue: another one owns the conversations now. */
-export const isTakenOver = (error: unknown): boolean => ['store-fenced', 'runtime-closed'].includes(getCode(error));
+/** True if this process cannot continue. */
+export const isClosed = (error: unknown): boolean => getCode(error) === 'runtime-closed';
 
 /** True if an answer was refused and the call still waits. */
 export const isBadAnswer = (error: unknown): boolean => getCode(error) === 'invalid-argument';
 
-export function problemText(error: unknown): string {
-  if (isTakenOver(error)) return 'Another partner desk has opened this file and carries its conversations on. This one ends here.';
-  return error instanceof Error ? error.message : String(error);
-}
+export const problemText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function createProblems(screen: Screen): Problems {
   const told = new Set<unknown>();
@@ -27,7 +24,7 @@ export function createProblems(screen: Screen): Problems {
     tell: (error) => {
       if (told.has(error) || isOver) return;
       told.add(error);
-      isOver = isTakenOver(error);
+      isOver = isClosed(error);
       screen.freshLine();
       showProblem(screen, problemText(error));
     },

@@ -4,7 +4,7 @@ import type { Output } from './output.ts';
 
 /** Everything that a command works with. */
 export interface CommandContext {
-  /** A client of the store: it reads everything, and leaves actions to the worker. */
+  /** A client of the store: it reads everything, and leaves actions to the workers. */
   readonly runtime: SessionRuntime;
   readonly store: SessionStore;
   readonly output: Output;

@@ -7,7 +7,7 @@ export const ExitCode = {
   NotFound: 3,
   /** The action cannot be applied: late, stale, forged, or meant for something else. */
   Refused: 4,
-  /** The store cannot be used, or a live process holds it. */
+  /** The store cannot be used, or not for this now. */
   Unavailable: 5,
   /** The action is stored, but no worker has applied it yet. */
   TimedOut: 6,

@@ -20,8 +20,8 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   'agent-changed': ExitCode.Refused,
   'invalid-argument': ExitCode.Usage,
   'store-unavailable': ExitCode.Unavailable,
-  'store-in-use': ExitCode.Unavailable,
-  'store-fenced': ExitCode.Unavailable,
+  'lease-lost': ExitCode.Unavailable,
+  'mail-waiting': ExitCode.Unavailable,
   'runtime-closed': ExitCode.Unavailable,
 };
 

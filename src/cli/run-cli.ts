@@ -19,13 +19,13 @@ Exit codes:
   2  wrong usage
   3  not found
   4  refused: late, stale, forged, or not approved
-  5  the store cannot be used, or is in use
+  5  the store cannot be used, or not for this now
   6  stored, but not applied by a worker in time`;
 
 function createRoot({ stdout, stderr, version }: CliHost, isJson: boolean): Command {
   const getWidth = (): number => stdout.columns ?? 80;
   return new Command('stepline')
-    .description('Look at the sessions of a store and act on them, while its worker runs.')
+    .description('Look at the sessions of a store and act on them, while workers run them.')
     .version(version)
     .option('--db <file or url>', 'SQLite file or Postgres URL (default: $STEPLINE_DB, else the only .stepline/*.db here)')
     .option('--schema <name>', 'Postgres schema of the store (default: stepline)')

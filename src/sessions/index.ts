@@ -32,11 +32,10 @@ export type { Encryption } from './store/cipher.ts';
 export { encryptStore } from './store/encrypted-store.ts';
 export type { MemoryPlace } from './store/memory-store.ts';
 export { createMemoryPlace, createMemoryStore } from './store/memory-store.ts';
-export type { HolderRow } from './store/holder-row.ts';
-export { readHolderRow, toStoreClaim } from './store/holder-row.ts';
-export type { BatchPlan, PlannedTask, SessionDraft, StoredFacts, StoreTask, StoreTaskResult } from './store/plan-batch.ts';
+export { mostUrgent, stickyMs, toHeadLease } from './store/lease-row.ts';
+export type { BatchPlan, SessionDraft, StoredFacts, StoreTask, StoreTaskResult } from './store/plan-batch.ts';
 export { createPlan } from './store/plan-batch.ts';
-export { checkTask, getSessionId, isHolderTask, planTask, toStoreChange } from './store/plan-task.ts';
+export { checkTask, getSessionId, planTask, toStoreChange } from './store/plan-task.ts';
 export { RemoteError } from './core/remote-error.ts';
 export { RequestReusedError } from './core/request-reused-error.ts';
 export { RuntimeClosedError } from './core/runtime-closed-error.ts';
@@ -67,7 +66,9 @@ export { SessionConflictError } from './core/session-conflict-error.ts';
 export { SessionDamagedError } from './core/session-damaged-error.ts';
 export { createSessionRuntime } from './embedded/create-session-runtime.ts';
 export type {
-  ClaimRequest,
+  ClaimedSession,
+  ClaimedSessions,
+  ClaimQuery,
   EffectQuery,
   EntryQuery,
   FeedEntry,
@@ -85,21 +86,23 @@ export type {
   SessionHeader,
   SessionPage,
   SessionQuery,
-  SessionRewrite,
   SessionStore,
   SessionWrite,
   StoreChange,
-  StoreClaim,
   SessionHead,
   StoredNote,
   StoredSession,
-  StoreHolder,
+  StoredWorker,
+  WorkerInfo,
+  WriteReceipt,
+  Lease,
+  Leases,
 } from './store/session-store.ts';
 export { listAll } from './store/session-store.ts';
 export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './core/session.ts';
 export { StaleApprovalError } from './core/stale-approval-error.ts';
-export { StoreFencedError } from './core/store-fenced-error.ts';
-export { StoreInUseError } from './core/store-in-use-error.ts';
+export { LeaseLostError } from './core/lease-lost-error.ts';
+export { MailWaitingError } from './core/mail-waiting-error.ts';
 export type { StoreProblem } from './core/store-unavailable-error.ts';
 export { createSchemaError, StoreUnavailableError } from './core/store-unavailable-error.ts';
 export { formatStoredEvent } from './core/format-stored-event.ts';
@@ -107,12 +110,14 @@ export type { StoredEvent } from './core/stored-events.ts';
 export type { RowSums, StoredRow, StoredTable } from './store/stored-rows.ts';
 export {
   createRowSums,
+  leaseColumns,
   readHeader,
   readNoteRow,
   storedColumns,
   toEffectValues,
   toEntryValues,
   toHeaderValues,
+  toLeaseValues,
   toMailValues,
   toNoteValues,
   toTombstoneValues,

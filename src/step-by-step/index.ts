@@ -21,7 +21,6 @@ export {
   ContinuationEvaluated,
   OrchestratorEvent,
   RetryScheduled,
-  toDecisiveFields,
   toEventWait,
   TokenUsageReported,
 } from './loop-events.ts';
@@ -35,7 +34,7 @@ export type { RunControl } from './run-control.ts';
 export { createRunControl } from './run-control.ts';
 export type { CompletedResult, FailedResult, OutputReading, RunResult, RunResultBase, StoppedResult } from './run-result.ts';
 export { getEndFailure, redactFailure, toRunResult } from './run-result.ts';
-export type { Between, Commit, EngineOptions, EngineOutageRule, OutageRule, Ports, RunOptions } from './run-options.ts';
+export type { Between, Commit, EngineOptions, OutageRule, Ports, RunOptions } from './run-options.ts';
 export type { NewStateOptions } from './run-state.ts';
 export { RunState } from './run-state.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
@@ -56,5 +55,5 @@ export type { Cost, EmptyStep, Step } from './step.ts';
 export { addCost, Interruption } from './step.ts';
 export type { AskedCall } from './wait-digest.ts';
 export { getWaitDigest, toAskedCall, toBoundValue } from './wait-digest.ts';
-export type { Answer, PendingStep, ProviderWait, Wait } from './waiting.ts';
+export type { Answer, PendingStep, Wait } from './waiting.ts';
 export { parseValue } from './waiting.ts';

@@ -50,12 +50,6 @@ export interface OutageRule {
   readonly maxMs: number;
 }
 
-/** Rule for a provider that is down, and how long that lasts already. */
-export interface EngineOutageRule extends OutageRule {
-  /** Returns the time since the first failure, if the engine has measured it. @default the time on the wall clock */
-  readonly measureMs?: Callback<[since: number], number | undefined> | undefined;
-}
-
 /** Options for engines: they store a run, drive it between steps, and make every attempt at it come out the same. */
 export interface EngineOptions<State = RunState> {
   /**
@@ -73,7 +67,7 @@ export interface EngineOptions<State = RunState> {
    * Makes a step wait if it would end the run only because a provider is down: the run returns as waiting for the provider. Call
    * `state.retryNow()` at the time that the wait says, and run it again. @default the run fails
    */
-  readonly onOutage?: EngineOutageRule | undefined;
+  readonly onOutage?: OutageRule | undefined;
   /** Records what models are sent, in runs inside it too. @default nothing is recorded, and nothing computed for it */
   readonly requests?: RequestRecorder | undefined;
   /** Id of the session that this run belongs to; its events have it. @default the id of the state */

@@ -19,6 +19,7 @@ import { createRuntimeStage } from './session-runtime/runtime-stage.ts';
 import type { RuntimeWorldFactory } from './session-runtime/runtime-world.ts';
 import { WorldAbility } from './session-runtime/runtime-world.ts';
 import { sessionCases } from './session-runtime/session-cases.ts';
+import { workerCases } from './session-runtime/worker-cases.ts';
 
 /** A case that some worlds cannot run. */
 export interface RuntimeConformanceCase extends ConformanceCase {
@@ -34,6 +35,7 @@ const cases: RuntimeCases = {
   ...runningCases,
   ...approvalCases,
   ...killCases,
+  ...workerCases,
   ...eventCases,
   ...messageCases,
   ...feedCases,

@@ -1,10 +1,20 @@
-import type { LogEntry, SessionStore } from '../sessions/index.ts';
-import { holds, same } from './conformance.ts';
+import type { SessionStore } from '../sessions/index.ts';
+import { same } from './conformance.ts';
 import type { StoreCheck } from './session-store-sample.ts';
-import { assertRefused, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
+import {
+  assertRefused,
+  toFreeLease,
+  toHeldLease,
+  newSession,
+  nextEntry,
+  sampleEffect,
+  sampleEntry,
+  sampleHeader,
+  sampleMail,
+} from './session-store-sample.ts';
 
 const post = (store: SessionStore, sessionId: string, requestId = 'r'): Promise<unknown> =>
-  store.inbox.post({ sessionId, requestId, at: 1000, body: '{}' });
+  store.inbox.post(sampleMail(requestId, { sessionId }));
 
 /** Everything that a store can say about a session. */
 const readAll = async (store: SessionStore, sessionId: string): Promise<unknown> => ({
@@ -12,107 +22,30 @@ const readAll = async (store: SessionStore, sessionId: string): Promise<unknown>
   entries: await store.log.entries(sessionId),
   answer: await store.log.findRequest(sessionId, 'r'),
   effects: await store.log.effects(sessionId),
+  head: await store.heads.read(sessionId),
   mail: await store.inbox.read({ sessionId }),
   listed: (await store.heads.list()).sessions.find(({ id }) => id === sessionId),
 });
 
-const fullEntry = (n: number): LogEntry =>
-  sampleEntry(n, { execution: n, step: n + 1, requestId: `r${n}`, events: `["${n}"]`, lastSeq: n * 10 });
-
-/** Promises of a store about the open step, and about texts and sessions that are to be erased. */
+/** Promises of the log of a store about sessions that are deleted. */
 export const deletionChecks: Readonly<Record<string, StoreCheck>> = {
-  'reads effects by the start of their keys, and from one on': async ({ store, create, append }) => {
-    const keys = ['text/1', 'tool/ä%', 'text/2', 'TEXT/3', 'text/', 'tex'];
-    await create('s', { effects: keys.map((key) => sampleEffect(key)) });
-    await append('s', 2);
-    const read = async (query: object): Promise<string> => {
-      const found = await store.log.effects('s', query);
-      return [found?.head, ...(found?.effects ?? []).map(({ key }) => key)].join(' ');
-    };
-    same(
-      (await store.log.effects('s'))?.effects,
-      keys.map((key) => sampleEffect(key)),
-      'effects',
-    );
-    same(await read({ prefix: 'text/' }), '2 text/1 text/2 text/', 'effects by prefix');
-    same(await read({ prefix: 'text/', skip: 1 }), '2 text/2 text/', 'effects from the second on');
-    same(await read({ prefix: 'tool/ä%' }), '2 tool/ä%', 'effects by a prefix with odd characters');
-    same(await read({ skip: 4 }), '2 text/ tex', 'effects from the fifth on');
-    same(await read({ skip: 9 }), '2', 'effects from the tenth on');
-    same(await store.log.effects('none'), undefined, 'effects of a session that is not there');
-    await assertRefused(store.log.effects('s', { skip: -1 }), 'invalid-argument', 'skipping -1');
-  },
-  'replaces texts of entries, and nothing else': async ({ store, epoch, reopen, create, append }) => {
-    const header = sampleHeader('s', { tags: ['a'], details: '{"title":"secret"}' });
-    const effects = [sampleEffect('a')];
-    await create('s', { header, entries: [1, 2, 3].map(fullEntry), effects });
-    const texts = [
-      { n: 3, body: '"erased"' },
-      { n: 1, body: '"ä"', events: '[]' },
-    ];
-    await store.log.rewrite({ sessionId: 's', epoch, after: 3, entries: texts });
-    const { events: _, ...third } = fullEntry(3);
-    const entries = [{ ...fullEntry(1), body: '"ä"', events: '[]' }, fullEntry(2), { ...third, body: '"erased"' }];
-    same(await store.log.load('s'), { header, head: 3, entries, effects }, 'session');
-    const renamed = sampleHeader('s', { tags: ['b'] });
-    const rewrite = {
-      sessionId: 's',
-      epoch,
-      after: 4,
-      header: renamed,
-      entries: [
-        { n: 4, body: '"at once"' },
-        { n: 2, body: '2' },
-      ],
-    };
-    await Promise.all([append('s', 4), store.log.rewrite(rewrite)]);
-    const session = await (await reopen()).log.load('s');
-    same([session?.header, session?.head], [renamed, 4], 'header and head');
-    same(
-      session?.entries.map(({ body }) => body),
-      ['"ä"', '2', '"erased"', '"at once"'],
-      'texts',
-    );
-    same(
-      [(await store.log.findRequest('s', 'r2'))?.body, (await store.heads.list({ tag: 'b' })).sessions.length],
-      ['2', 1],
-      'what is found',
-    );
-  },
-  'refuses a rewrite that does not fit, and changes nothing': async ({ store, epoch, fill, refuses }) => {
-    await fill('s', 2);
-    const header = sampleHeader('s', { owner: 'x' });
-    const entries = [{ n: 1, body: '"x"' }];
-    for (const after of [1, 3])
-      await refuses(
-        () => store.log.rewrite({ sessionId: 's', epoch, after, header, entries }),
-        'session-conflict',
-        `after entry ${after} of 2`,
-      );
-    const none = store.log.rewrite({ sessionId: 'none', epoch, after: 1, entries });
-    await assertRefused(none, 'session-conflict', 'a session that is not there');
-    const missing = { sessionId: 's', epoch, after: 2, header, entries: [...entries, { n: 3, body: '' }] };
-    await refuses(() => store.log.rewrite(missing), 'invalid-argument', 'an entry that is not there');
-    const twice = { sessionId: 's', epoch, after: 2, entries: [...entries, ...entries] };
-    await refuses(() => store.log.rewrite(twice), 'invalid-argument', 'two texts for one entry');
-  },
-  'removes everything of a deleted session': async ({ store, epoch, reopen, create, listIds }) => {
+  'removes everything of a deleted session': async ({ store, reopen, create, listIds }) => {
     const entries = [sampleEntry(1, { requestId: 'r' }), sampleEntry(2)];
     await create('s', { header: sampleHeader('s', { tags: ['a'], owner: 'o' }), entries, effects: [sampleEffect('a')] });
     await create('t', { header: sampleHeader('t', { tags: ['a'] }) });
-    await post(store, 's');
-    const taken = await store.inbox.post({ sessionId: 't', requestId: 'q', at: 1, body: '' });
+    await post(store, 's', 'q');
     await post(store, 't');
     await store.heads.quarantine('s', 'damaged');
-    await store.log.delete({ sessionId: 's', epoch, at: 5000, takesMail: [taken.num] });
+    await store.log.delete({ sessionId: 's', at: 5000 });
     for (const each of [store, await reopen()]) {
       const found = [
         await each.log.entries('s'),
         await each.log.findRequest('s', 'r'),
         await each.log.effects('s'),
         await each.log.effects('s', { prefix: 'a' }),
+        await each.heads.read('s'),
       ];
-      same(found, [[], undefined, undefined, undefined], 'what is left');
+      same(found, [[], undefined, undefined, undefined, undefined], 'what is left');
       same(
         (await each.inbox.read()).map(({ sessionId, requestId }) => sessionId + requestId),
         ['tr'],
@@ -126,17 +59,18 @@ export const deletionChecks: Readonly<Record<string, StoreCheck>> = {
     }
     same([await listIds(), await listIds({ tag: 'a' }), await listIds({ owner: 'o' })], [['t'], ['t'], []], 'sessions');
   },
-  'never uses the id of a deleted session again': async ({ store, epoch, reopen, create, append, listIds }) => {
+  'never uses the id of a deleted session again': async ({ store, reopen, create, append, listIds }) => {
     await create('s');
-    await store.log.delete({ sessionId: 's', epoch, at: 1000 });
-    await store.log.delete({ sessionId: 'never', epoch, at: 1000 });
-    await store.log.delete({ sessionId: 's', epoch, at: 2000 });
+    await store.log.delete({ sessionId: 's', at: 1000 });
+    await store.log.delete({ sessionId: 'never', at: 1000 });
+    await store.log.delete({ sessionId: 's', at: 2000 });
     const other = await reopen();
     for (const id of ['s', 'never']) {
       const uses: Readonly<Record<string, () => Promise<unknown>>> = {
         creating: () => create(id),
         writing: () => append(id, 2),
-        rewriting: () => store.log.rewrite({ sessionId: id, epoch, after: 1, entries: [] }),
+        rewriting: () => store.log.write(nextEntry(id, 2, { rewrites: [{ n: 1, body: '' }], entries: [] })),
+        'writing to it with another fence': () => append(id, 2, { lease: toHeldLease(7) }),
         posting: () => post(other, id),
         loading: () => other.log.load(id),
       };
@@ -147,16 +81,14 @@ export const deletionChecks: Readonly<Record<string, StoreCheck>> = {
       await store.heads.quarantine(id, 'x');
     }
     same([await listIds(), await store.inbox.read()], [[], []], 'sessions and mails');
-    await (await reopen()).claims.claim();
-    await assertRefused(create('s'), 'store-fenced', 'a write of an older claim');
   },
-  'leaves other sessions, and pages of them, as they are when one is deleted': async ({ store, epoch, create, append, listIds }) => {
+  'leaves other sessions, and pages of them, as they are when one is deleted': async ({ store, create, append, listIds }) => {
     for (const id of ['a', 'b', 'c', 'd', 'e'])
       await create(id, { effects: [sampleEffect('x')], entries: [sampleEntry(1, { requestId: 'r' })] });
-    await post(store, 'b');
+    await post(store, 'b', 'q');
     const before = await readAll(store, 'b');
     const first = await store.heads.list({ limit: 2 });
-    for (const sessionId of ['c', 'd', 'e']) await store.log.delete({ sessionId, epoch, at: 1000 });
+    for (const sessionId of ['c', 'd', 'e']) await store.log.delete({ sessionId, at: 1000 });
     same(await readAll(store, 'b'), before, 'another session');
     const second = await store.heads.list({ limit: 1, cursor: first.cursor ?? '' });
     const third = await store.heads.list({ limit: 1, cursor: second.cursor ?? '' });
@@ -179,9 +111,9 @@ export const deletionChecks: Readonly<Record<string, StoreCheck>> = {
     );
     same([(await store.log.load('f'))?.head, (await store.log.load('b'))?.head], [1, 2], 'heads');
   },
-  'deletes what was asked for in the same moment': async ({ store, epoch, reopen, create, append, listIds }) => {
+  'deletes what was asked for in the same moment': async ({ store, reopen, create, append, listIds }) => {
     await create('old');
-    const deleteBoth = ['new', 'old'].map((sessionId) => ({ sessionId, epoch, at: 1000 }));
+    const deleteBoth = ['new', 'old'].map((sessionId) => ({ sessionId, at: 1000 }));
     const before = [create('new'), append('new', 2), append('old', 2), post(store, 'new'), post(store, 'old')];
     const deletions = deleteBoth.map((deletion) => store.log.delete(deletion));
     const late = ['new', 'old'].map((id) => assertRefused(post(store, id, 'late'), 'session-deleted', 'a mail behind the deletion'));
@@ -192,18 +124,19 @@ export const deletionChecks: Readonly<Record<string, StoreCheck>> = {
     same([await listIds(), await other.inbox.read(), (await other.log.load('next'))?.head], [['next'], [], 1], 'what is left');
     await assertRefused(other.log.load('new'), 'session-deleted', 'loading it');
   },
-  'refuses rewrites and deletions of an older claim': async ({ store, epoch, reopen, fill, refuses, listIds }) => {
-    await fill('s', 2);
-    await (await reopen()).claims.claim();
-    const rewrite = { sessionId: 's', epoch, after: 2, entries: [{ n: 1, body: '' }] };
-    await refuses(() => store.log.rewrite(rewrite), 'store-fenced', 'a rewrite');
-    await refuses(() => store.log.delete({ sessionId: 's', epoch, at: 1 }), 'store-fenced', 'a deletion');
-    await refuses(
-      () => store.log.delete({ sessionId: 'none', epoch, at: 1 }),
-      'store-fenced',
-      'the deletion of a session that is not there',
-    );
-    holds((await store.log.load('none')) === undefined, 'a refused deletion left something behind');
-    same(await listIds(), ['s'], 'sessions');
+  'needs no lease to delete, and refuses the next write of the owner': async ({ store, reopen, create, append, join, claimIds }) => {
+    const other = await reopen();
+    await join('v');
+    for (const id of ['s', 't', 'u']) await create(id);
+    await other.log.delete({ sessionId: 's', at: 1000 });
+    await assertRefused(append('s', 2), 'session-deleted', 'a write of the owner');
+    await assertRefused(append('s', 2, { keepsLease: false }), 'session-deleted', 'a write of the owner that gives it up');
+    const behind = [append('t', 2), store.log.delete({ sessionId: 't', at: 1000 })];
+    await Promise.all([...behind, assertRefused(append('t', 3), 'session-deleted', 'a write of the owner in the same moment')]);
+    const workers = (await store.leases.workers()).map(({ id, sessions }) => `${id} ${sessions}`);
+    same([...workers].sort(), ['v 0', 'w 1'], 'sessions that workers own');
+    await store.leases.leave('w');
+    same(await claimIds('v'), 'u', 'claimed sessions');
+    await assertRefused(store.log.write(newSession('s', { lease: toFreeLease(0, 'v') })), 'session-deleted', 'a session with its id');
   },
 };

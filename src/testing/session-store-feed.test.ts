@@ -1,18 +1,8 @@
-import { describe, expect, test } from 'vitest';
-import type { FeedEntry, FeedPage, MemoryPlace, SessionStore } from '../sessions/index.ts';
-import { createMemoryPlace } from '../sessions/index.ts';
-import { feedChecks, noteChecks } from './session-store-feed.ts';
-import { runCheck } from './session-store-sample.ts';
-
-/** Opens a broken store on a place. */
-type Breaking = (place: MemoryPlace) => SessionStore;
-
-const withChange =
-  (change: (whole: SessionStore) => Partial<SessionStore>): Breaking =>
-  (place) => {
-    const store = place.open();
-    return { ...store, ...change(store) };
-  };
+import { describe } from 'vitest';
+import type { Breaking } from '../../tests/support/broken-stores.ts';
+import { testSuite, withChange } from '../../tests/support/broken-stores.ts';
+import type { FeedEntry, FeedPage } from '../sessions/index.ts';
+import { feedChecks } from './session-store-feed.ts';
 
 const changePage = (change: (entries: readonly FeedEntry[]) => readonly FeedEntry[]): Breaking =>
   withChange((store) => ({
@@ -41,28 +31,26 @@ const countingPlaces = withChange((store) => ({
 const bySession = changePage((entries) => [...entries].sort((one, other) => ((one.sessionId ?? '') < (other.sessionId ?? '') ? -1 : 1)));
 
 /** Feeds an entry again when its texts are replaced. */
-const feedingRewrites: Breaking = (place) => {
-  const store = place.open();
-  let rewritten = false;
+const feedingRewrites = withChange((store) => {
+  let isRewritten = false;
   return {
-    ...store,
     log: {
       ...store.log,
-      rewrite: async (change) => {
-        await store.log.rewrite(change);
-        rewritten = true;
+      write: async (write) => {
+        isRewritten ||= write.rewrites !== undefined;
+        return store.log.write(write);
       },
     },
     feed: {
       ...store.feed,
       read: async (query) => {
         const page = await store.feed.read(query);
-        if (!rewritten || query?.after === undefined) return page;
+        if (!isRewritten || query?.after === undefined) return page;
         return { ...page, entries: [...(await store.feed.read()).entries.slice(0, 1), ...page.entries] };
       },
     },
   };
-};
+});
 
 const broken: Readonly<Record<string, Breaking>> = {
   'feeds entries of all sessions in the order in which they were written': bySession,
@@ -92,60 +80,6 @@ const broken: Readonly<Record<string, Breaking>> = {
   'refuses a place in the feed that makes no sense': withChange((store) => ({
     feed: { ...store.feed, read: ({ after: _, ...query } = {}) => store.feed.read(query) },
   })),
-  'keeps a note, and counts the times that it was written': withChange((store) => ({
-    notes: {
-      ...store.notes,
-      read: async (name) => {
-        const note = await store.notes.read(name);
-        return note && { ...note, version: 1 };
-      },
-    },
-  })),
-  'writes no note whose version is another': withChange((store) => ({
-    notes: {
-      ...store.notes,
-      write: async (note) => store.notes.write({ ...note, version: (await store.notes.read(note.name))?.version ?? 0 }),
-    },
-  })),
-  'removes a note': withChange((store) => ({
-    notes: { ...store.notes, write: (note) => (note.body === undefined ? Promise.resolve(true) : store.notes.write(note)) },
-  })),
-  'lists notes by the start of their names': withChange((store) => ({
-    notes: { ...store.notes, list: ({ after: _, ...query }) => store.notes.list(query) },
-  })),
-  // It keeps the note, and not what it is about.
-  'removes the notes about a session with it, and takes no more of them': withChange((store) => ({
-    notes: { ...store.notes, write: ({ sessionId: _, ...note }) => store.notes.write(note) },
-  })),
-  'ties a note to a session that it did not name before': withChange((store) => ({
-    notes: {
-      ...store.notes,
-      write: async (note) =>
-        ((await store.notes.read(note.name))?.sessionId === note.sessionId || note.version === 0) && store.notes.write(note),
-    },
-  })),
-  'refuses a note that makes no sense': withChange((store) => ({
-    notes: { ...store.notes, write: (note) => store.notes.write(note).catch(() => false) },
-  })),
 };
 
-const checks = { ...feedChecks, ...noteChecks };
-
-describe('the cases of the feed and of notes', () => {
-  test('have a store that breaks each of them', () => {
-    expect(Object.keys(broken)).toStrictEqual(Object.keys(checks));
-  });
-
-  test.each(Object.entries(broken))('"%s" fails where it is broken, and only there', async (name, breaking) => {
-    const run = async (open: Breaking): Promise<boolean> => {
-      const place = createMemoryPlace();
-      const check = checks[name];
-      if (check === undefined) throw new Error(`There is no case "${name}".`);
-      return runCheck({ open: () => Promise.resolve(open(place)) }, check).then(
-        () => false,
-        () => true,
-      );
-    };
-    expect([await run(breaking), await run((place) => place.open())]).toStrictEqual([true, false]);
-  });
-});
+describe('the cases of the feed', () => testSuite(feedChecks, broken));

@@ -1,15 +1,16 @@
-import type { FeedQuery, LogEntry, SessionStore } from '../sessions/index.ts';
+import type { FeedQuery, LogEntry, SessionStore, WriteReceipt } from '../sessions/index.ts';
 import { holds, same } from './conformance.ts';
 import type { Stage, StoreCheck } from './session-store-sample.ts';
-import { assertRefused, newSession, nextEntry, sampleEntry, sampleHeader } from './session-store-sample.ts';
+import { assertRefused, toFreeLease, newSession, nextEntry, sampleEntry, sampleHeader } from './session-store-sample.ts';
 
 /** An entry with events. */
 const fedEntry = (n: number): LogEntry => sampleEntry(n, { events: `["${n}"]`, lastSeq: n * 10 });
 
-const createFed = ({ create }: Pick<Stage, 'create'>, id: string, tenant?: string): Promise<void> =>
+const createFed = ({ create }: Pick<Stage, 'create'>, id: string, tenant?: string): Promise<WriteReceipt> =>
   create(id, { header: sampleHeader(id, tenant === undefined ? {} : { tenant }), entries: [fedEntry(1)] });
 
-const appendFed = ({ append }: Pick<Stage, 'append'>, id: string, n: number): Promise<void> => append(id, n, { entries: [fedEntry(n)] });
+const appendFed = ({ append }: Pick<Stage, 'append'>, id: string, n: number): Promise<WriteReceipt> =>
+  append(id, n, { entries: [fedEntry(n)] });
 
 /** Reads the feed page by page to its end. Returns what it has, in order, and the place after it. */
 async function readFeed(
@@ -100,10 +101,10 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
     same(await listPlaces(store, { tenant: 'none' }), [], 'feed of a tenant without sessions');
   },
   'feeds nothing of a write that is refused, and goes on after it': async (stage) => {
-    const { store, epoch } = stage;
+    const { store } = stage;
     await createFed(stage, 'a');
     const { cursor } = await readFeed(store);
-    const late = { sessionId: 'a', epoch, after: 7, entries: [{ ...fedEntry(8) }] };
+    const late = nextEntry('a', 8, { entries: [fedEntry(8)] });
     const settled = await Promise.allSettled([
       store.log.write(late),
       appendFed(stage, 'a', 2),
@@ -131,7 +132,7 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
         `order of session ${id}`,
       );
   },
-  'feeds the writes of stores that take turns in their order': async ({ store, reopen }) => {
+  'feeds the writes of stores that take turns in their order': async ({ store, reopen, join }) => {
     const other = await reopen();
     let cursor: string | undefined;
     const seen: string[] = [];
@@ -140,15 +141,14 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
       seen.push(...found.places);
       ({ cursor } = found);
     };
-    const first = await store.claims.claim();
-    await store.log.write({ ...newSession('s', first), entries: [fedEntry(1)] });
-    for (let n = 2; n < 8; n += 2) {
-      const [late, epoch] = [first, await other.claims.claim()];
-      await other.log.write({ ...nextEntry('s', epoch, n), entries: [fedEntry(n)] });
-      await assertRefused(store.log.write({ ...nextEntry('s', late, n + 1), entries: [fedEntry(n + 1)] }), 'store-fenced', 'a late write');
-      await read(store);
-      await store.log.write({ ...nextEntry('s', await store.claims.claim(), n + 1), entries: [fedEntry(n + 1)] });
-      await read(other);
+    await join('v');
+    await store.log.write(newSession('s', { keepsLease: false, entries: [fedEntry(1)] }));
+    for (let n = 2; n < 8; n += 1) {
+      const [writer, late, worker] = n % 2 === 0 ? [other, store, 'v'] : [store, other, 'w'];
+      const write = nextEntry('s', n, { lease: toFreeLease(n - 1, worker), keepsLease: false, entries: [fedEntry(n)] });
+      await writer.log.write(write);
+      await assertRefused(late.log.write({ ...write, after: n, entries: [fedEntry(n + 1)] }), 'lease-lost', 'a late write');
+      await read(late);
     }
     same(
       seen,
@@ -157,23 +157,23 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
     );
   },
   'feeds nothing of a deleted session, and uses no place again': async (stage) => {
-    const { store, epoch } = stage;
+    const { store } = stage;
     await createFed(stage, 'a');
     await createFed(stage, 'gone');
     await appendFed(stage, 'gone', 2);
     const { cursor } = await readFeed(store);
-    await store.log.delete({ sessionId: 'gone', epoch, at: 1 });
+    await store.log.delete({ sessionId: 'gone', at: 1 });
     same(await listPlaces(store), ['a 1'], 'feed');
     await createFed(stage, 'b');
     await appendFed(stage, 'a', 2);
     same(await listPlaces(store, { after: cursor }), ['b 1', 'a 2'], 'feed after a cursor of the deleted session');
   },
   'feeds the new texts of an entry, and not a second time': async (stage) => {
-    const { store, epoch } = stage;
+    const { store } = stage;
     await createFed(stage, 'a');
     await appendFed(stage, 'a', 2);
     const { cursor } = await readFeed(store);
-    await store.log.rewrite({ sessionId: 'a', epoch, after: 2, entries: [{ n: 1, body: '"x"', events: '["erased"]' }] });
+    await stage.write('a', 2, { rewrites: [{ n: 1, body: '"x"', events: '["erased"]' }] });
     same(await listPlaces(store, { after: cursor }), [], 'feed after the rewrite');
     same(await listPlaces(store), ['a 1', 'a 2'], 'feed');
     const pages = [await store.feed.read(), await store.feed.read({ after: (await store.feed.read()).cursor })];
@@ -184,76 +184,5 @@ export const feedChecks: Readonly<Record<string, StoreCheck>> = {
     for (const after of ['', 'x', 'f', 'f-1', 'p1', '12', 'f1.5'])
       await assertRefused(store.feed.read({ after }), 'invalid-argument', `the cursor "${after}"`);
     await assertRefused(store.feed.read({ limit: 0 }), 'invalid-argument', 'a limit of 0');
-  },
-};
-
-/** Promises of a store about the notes that processes share. */
-export const noteChecks: Readonly<Record<string, StoreCheck>> = {
-  'keeps a note, and counts the times that it was written': async ({ store, reopen }) => {
-    same(await store.notes.read('n'), undefined, 'a note that is not there');
-    same(await store.notes.write({ name: 'n', version: 0, body: 'ä "1"' }), true, 'a new note');
-    const other = await reopen();
-    same(await other.notes.read('n'), { name: 'n', version: 1, body: 'ä "1"' }, 'note');
-    same(await other.notes.write({ name: 'n', version: 1, body: '' }), true, 'a note that is replaced');
-    same(await store.notes.read('n'), { name: 'n', version: 2, body: '' }, 'note that was replaced');
-  },
-  'writes no note whose version is another': async ({ store, reopen }) => {
-    const other = await reopen();
-    const wrote = await Promise.all([store, other].map((each, index) => each.notes.write({ name: 'n', version: 0, body: `${index}` })));
-    same(wrote.filter(Boolean).length, 1, 'writers of a new note that won');
-    const before = await store.notes.read('n');
-    for (const version of [0, 2])
-      same(await store.notes.write({ name: 'n', version, body: 'late' }), false, `writing after version ${version}`);
-    same(await store.notes.write({ name: 'n', version: 2 }), false, 'removing after version 2');
-    same(await store.notes.write({ name: 'none', version: 1, body: 'x' }), false, 'replacing a note that is not there');
-    same([await store.notes.read('n'), await store.notes.read('none')], [before, undefined], 'notes');
-    const again = await Promise.all([store, other].map((each, index) => each.notes.write({ name: 'n', version: 1, body: `${index}` })));
-    same(again.filter(Boolean).length, 1, 'writers of a new version that won');
-  },
-  'removes a note': async ({ store, reopen }) => {
-    await store.notes.write({ name: 'n', version: 0, body: '1' });
-    same(await store.notes.write({ name: 'n', version: 1 }), true, 'removing');
-    same(await (await reopen()).notes.read('n'), undefined, 'note');
-    same(await store.notes.write({ name: 'n', version: 0, body: '2' }), true, 'a note of the same name');
-  },
-  'lists notes by the start of their names': async ({ store }) => {
-    for (const name of ['b/2', 'a/1', 'b/1', 'b', 'b/%', 'B/1', 'b/3']) await store.notes.write({ name, version: 0, body: name });
-    const list = async (query: Parameters<SessionStore['notes']['list']>[0]): Promise<readonly string[]> =>
-      (await store.notes.list(query)).map(({ body }) => body);
-    same(await list({ prefix: 'b/' }), ['b/%', 'b/1', 'b/2', 'b/3'], 'notes');
-    same(await list({ prefix: 'b/', limit: 2 }), ['b/%', 'b/1'], 'first page');
-    same(await list({ prefix: 'b/', after: 'b/1', limit: 2 }), ['b/2', 'b/3'], 'second page');
-    same(await list({ prefix: 'none' }), [], 'notes that are not there');
-  },
-  'removes the notes about a session with it, and takes no more of them': async ({ store, epoch, create, reopen }) => {
-    await create('s');
-    const other = await reopen();
-    const about = (name: string, sessionId: string) => ({ name, version: 0, body: name, sessionId });
-    for (const note of [about('n/1', 's'), about('n/2', 't'), { name: 'n/3', version: 0, body: 'n/3' }])
-      same(await store.notes.write(note), true, `writing ${note.name}`);
-    same(await other.notes.read('n/1'), { name: 'n/1', version: 1, body: 'n/1', sessionId: 's' }, 'a note about a session');
-    same(await other.notes.write({ ...about('n/1', 's'), version: 1, body: 'new' }), true, 'replacing it');
-    same(await other.notes.write({ ...about('n/1', 's'), version: 1 }), false, 'replacing it after an earlier version');
-    const list = async (): Promise<string> => (await other.notes.list({ prefix: 'n/' })).map(({ body }) => body).join(' ');
-    same(await list(), 'new n/2 n/3', 'notes');
-    await store.log.delete({ sessionId: 's', epoch, at: 1000 });
-    same(await list(), 'n/2 n/3', 'notes after the deletion');
-    for (const each of [store, other]) await assertRefused(each.notes.write(about('n/1', 's')), 'session-deleted', 'a note about it');
-    same(await store.notes.write({ name: 'n/2', version: 1, sessionId: 't' }), true, 'removing a note about another session');
-    same(await list(), 'n/3', 'notes that are left');
-  },
-  'ties a note to a session that it did not name before': async ({ store, epoch, create, reopen }) => {
-    await create('s');
-    await store.notes.write({ name: 'n', version: 0, body: '1' });
-    same(await store.notes.write({ name: 'n', version: 0, body: '2', sessionId: 's' }), false, 'a new note of the same name');
-    same(await store.notes.write({ name: 'n', version: 1, body: '2', sessionId: 's' }), true, 'tying it');
-    same(await (await reopen()).notes.list({ prefix: 'n' }), [{ name: 'n', version: 2, body: '2', sessionId: 's' }], 'notes');
-    await store.log.delete({ sessionId: 's', epoch, at: 1000 });
-    same(await store.notes.read('n'), undefined, 'the note after the deletion');
-  },
-  'refuses a note that makes no sense': async ({ store }) => {
-    for (const version of [-1, 0.5, Number.NaN])
-      await assertRefused(store.notes.write({ name: 'n', version, body: '' }), 'invalid-argument', `the version ${version}`);
-    await assertRefused(store.notes.list({ prefix: '', limit: 0 }), 'invalid-argument', 'a limit of 0');
   },
 };

@@ -1,8 +1,12 @@
+import type { LogEntry } from '../sessions/index.ts';
 import { holds, same } from './conformance.ts';
 import type { StoreCheck } from './session-store-sample.ts';
-import { assertRefused, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
+import { assertRefused, toFreeLease, toHeldLease, owned, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
 
-/** Promises of a store about writing. */
+const fullEntry = (n: number): LogEntry =>
+  sampleEntry(n, { execution: n, step: n + 1, requestId: `r${n}`, events: `["${n}"]`, lastSeq: n * 10 });
+
+/** Promises of the log of a store about writing. */
 export const writeChecks: Readonly<Record<string, StoreCheck>> = {
   'keeps all that a write says': async ({ store, create }) => {
     const header = sampleHeader('s', {
@@ -19,7 +23,7 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
     const entry = sampleEntry(1, { execution: 1, step: 2, requestId: 'r', events: '[1]', lastSeq: 3 });
     const effects = [sampleEffect('model/1', 'intent'), sampleEffect('model/1'), sampleEffect('a-tool')];
     await create('s', { header, entries: [entry], effects });
-    same(await store.log.load('s'), { header, head: 1, entries: [entry], effects }, 'session');
+    same(await store.log.load('s'), { ...owned, header, head: 1, entries: [entry], effects }, 'session');
   },
   'keeps what was written for whoever opens the place next': async ({ store, reopen, write, fill }) => {
     await fill('s', 3);
@@ -133,15 +137,87 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
   },
   'refuses a write that makes no sense': async ({ create, append, write, listIds, refuses }) => {
     await create('s');
-    const senseless: Readonly<Record<string, () => Promise<void>>> = {
+    const senseless: Readonly<Record<string, () => Promise<unknown>>> = {
       'a session without a header': () => write('new', 0, { entries: [sampleEntry(1)] }),
       'a session without an entry': () => create('new', { entries: [] }),
       'the header of another session': () => append('s', 2, { header: sampleHeader('new') }),
       'an entry with the wrong number': () => append('s', 2, { entries: [sampleEntry(3)] }),
       'a gap between entries': () => append('s', 2, { entries: [sampleEntry(2), sampleEntry(4)] }),
       'a time that is no number': () => append('s', 2, { entries: [sampleEntry(2, { at: Number.NaN })] }),
+      'a fence that is no number': () => append('s', 2, { lease: toHeldLease(0.5) }),
+      'a format that is no number': () => append('s', 2, { header: sampleHeader('s', { format: Number.NaN }) }),
+      'a new text for an entry that is not there': () => write('s', 1, { rewrites: [{ n: 2, body: '' }] }),
+      'two new texts for one entry': () => write('s', 1, { rewrites: [1, 1].map((n) => ({ n, body: '' })) }),
     };
     for (const [name, work] of Object.entries(senseless)) await refuses(work, 'invalid-argument', name);
     same(await listIds(), ['s'], 'sessions');
+  },
+  'replaces texts of entries, and nothing else': async ({ store, reopen, create, append, write, listIds }) => {
+    const header = sampleHeader('s', { tags: ['a'], details: '{"title":"secret"}' });
+    const effects = [sampleEffect('a')];
+    await create('s', { header, entries: [1, 2, 3].map(fullEntry), effects });
+    const rewrites = [
+      { n: 3, body: '"erased"' },
+      { n: 1, body: '"ä"', events: '[]' },
+    ];
+    await write('s', 3, { rewrites });
+    const { events: _, ...third } = fullEntry(3);
+    const entries = [{ ...fullEntry(1), body: '"ä"', events: '[]' }, fullEntry(2), { ...third, body: '"erased"' }];
+    same(await store.log.load('s'), { ...owned, header, head: 3, entries, effects }, 'session');
+    const renamed = sampleHeader('s', { tags: ['b'] });
+    const behind = [4, 2].map((n) => ({ n, body: `"new ${n}"` }));
+    await Promise.all([append('s', 4), write('s', 4, { header: renamed, rewrites: behind, entries: [sampleEntry(5)] })]);
+    const session = await (await reopen()).log.load('s');
+    same([session?.header, session?.head], [renamed, 5], 'header and head');
+    const bodies = session?.entries.map(({ body }) => body);
+    same(bodies, ['"ä"', '"new 2"', '"erased"', '"new 4"', '{"n":5}'], 'texts');
+    same([(await store.log.findRequest('s', 'r2'))?.body, await listIds({ tag: 'b' })], ['"new 2"', ['s']], 'what is found');
+  },
+  'replaces no text if the write is refused': async ({ write, append, fill, refuses }) => {
+    await fill('s', 2);
+    const rewrites = [{ n: 1, body: '"x"' }];
+    await refuses(() => write('s', 3, { rewrites }), 'session-conflict', 'a rewrite after entry 3 of 2');
+    await refuses(() => write('s', 2, { rewrites, lease: toHeldLease(2) }), 'lease-lost', 'a rewrite with another fence');
+    await refuses(
+      () => append('s', 3, { rewrites, effects: [1, 2].map(() => sampleEffect('a')) }),
+      'invalid-argument',
+      'a senseless write',
+    );
+  },
+  'keeps many writes to many sessions': async ({ store, create, append, write, listIds }) => {
+    const ids = Array.from({ length: 40 }, (_, index) => `s${index}`);
+    const writeAll = async (id: string): Promise<void> => {
+      await create(id);
+      for (let n = 2; n <= 10; n += 1) {
+        if (n % 2 === 0) await write(id, n - 1, { effects: [sampleEffect(`${n}`, 'intent')] });
+        await Promise.all([
+          write(id, n - 1, { effects: [sampleEffect(`${n}`)] }),
+          append(id, n, { clearsEffects: true, header: sampleHeader(id, { updatedAt: n }) }),
+        ]);
+      }
+    };
+    await Promise.all(ids.map(writeAll));
+    const entries = Array.from({ length: 10 }, (_, index) => sampleEntry(index + 1));
+    for (const id of ids)
+      same(
+        await store.log.load(id),
+        { ...owned, header: sampleHeader(id, { updatedAt: 10 }), head: 10, entries, effects: [] },
+        `session ${id}`,
+      );
+    same((await listIds()).length, ids.length, 'sessions');
+  },
+  'lets workers in two stores take turns': async ({ store, reopen, createFree, join }) => {
+    await createFree('s');
+    const other = await reopen();
+    await join('v');
+    for (let n = 2; n < 8; n += 1) {
+      const [writer, worker] = n % 2 === 0 ? [other, 'v'] : [store, 'w'];
+      const entries = [sampleEntry(n)];
+      const header = sampleHeader('s', { owner: worker });
+      await writer.log.write({ sessionId: 's', lease: toFreeLease(n - 1, worker), keepsLease: true, after: n - 1, entries });
+      await writer.log.write({ sessionId: 's', lease: toHeldLease(n, worker), keepsLease: false, after: n, header });
+    }
+    const session = await other.log.load('s');
+    same([session?.head, session?.fence, session?.worker, session?.header.owner], [7, 7, undefined, 'w'], 'head, fence, worker and owner');
   },
 };

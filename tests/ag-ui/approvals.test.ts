@@ -35,8 +35,9 @@ function createSlowPlace(): { readonly open: () => SessionStore } {
   let isSlow = false;
   const write: SessionStore['log']['write'] = async (batch) => {
     for (let turn = 0; isSlow && turn < 300; turn += 1) await setImmediate();
-    await store.log.write(batch);
+    const receipt = await store.log.write(batch);
     isSlow ||= JSON.stringify(batch).includes('AgentFinished');
+    return receipt;
   };
   const slow = { ...store, log: { ...store.log, write } };
   return { open: () => slow };

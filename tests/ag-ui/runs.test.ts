@@ -6,6 +6,7 @@ import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/inde
 import { scriptedModel } from '../../src/testing/index.ts';
 import { defineClientTool, defineTool } from '../../src/tools/index.ts';
 import { ann, bob, eve } from '../http/stage.ts';
+import { newProcess } from '../sessions/stage.ts';
 import type { PageRun } from './stage.ts';
 import { approve, createSignal, openAgUiSite, readEvents } from './stage.ts';
 
@@ -337,7 +338,7 @@ describe('a worker that is replaced in mid-answer', () => {
     }
     const start = (words: string, until: Promise<unknown>) => {
       const agents = [createAgent({ id: 'desk', model: scriptedModel([{ chunks: speak(words, until) }]) })];
-      const worker = createSessionRuntime({ agents, store: place.open(), role: 'worker', takeOver: true, onProblem: () => undefined });
+      const worker = createSessionRuntime({ ...newProcess, agents, store: place.open(), onProblem: () => undefined });
       onTestFinished(() => worker.drain({ timeoutMs: 0 }));
     };
     start('The wrong ', never.promise);

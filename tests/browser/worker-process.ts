@@ -7,8 +7,6 @@ const [, , path = '', gates = ''] = process.argv;
 const runtime = createSessionRuntime({
   agents: createAgents(gates),
   store: sqliteStore({ path }),
-  role: 'worker',
-  standby: true,
   maxRecoveries: Infinity,
   onProblem: (problem) => process.stderr.write(`${String(problem)}\n`),
 });

@@ -9,7 +9,7 @@ import { toExitCode } from '../../src/cli/failures.ts';
 import type { Clock } from '../../src/lib/index.ts';
 import { createFakeClock } from '../../src/lib/index.ts';
 import type { SessionWait } from '../../src/sessions/index.ts';
-import { readActions, refusal, getWait } from '../sessions/stage.ts';
+import { newProcess, readActions, refusal, getWait } from '../sessions/stage.ts';
 import type { CliStage } from './cli-stage.ts';
 import { createCliStage, runSession, getText } from './cli-stage.ts';
 
@@ -170,11 +170,50 @@ describe('a store without a worker', () => {
     await worker.drain();
     const { context, printed } = connect();
     expect(await approve(context, { sessionId: 's', waitId: wait.id }, { digest: wait.digest })).toBe(6);
-    expect(getText(printed)).toBe('Stored. No worker has the store now; it will be applied when one starts.\n');
+    expect(getText(printed)).toBe('Stored. No worker is alive now; it will be applied when one is.\n');
     expect(await place.open().inbox.read({ isWaiting: true })).toHaveLength(1);
     const patient = connect({ timeoutMs: undefined });
     expect(await cancel(patient.context, 's', 'no')).toBe(0);
-    expect(getText(patient.printed)).toContain('No worker has the store now');
+    expect(getText(patient.printed)).toContain('No worker is alive now');
+  });
+
+  test('still lets a session be deleted', async () => {
+    const { connect, worker } = await parkPayment();
+    await worker.drain();
+    const { context, printed } = connect();
+    expect(await deleteSession(context, 's', { yes: true })).toBe(0);
+    expect(getText(printed)).toBe('Deleted session s.\n');
+    await refusal(context.runtime.get('s'), 'session-deleted');
+  });
+
+  test('does not count one that gives no signs of life any more', async () => {
+    const { connect, worker } = await parkPayment();
+    await worker.drain();
+    const { context, printed } = connect();
+    await context.store.leases.join({ id: 'w', joinedAt: 0, agents: ['desk'] }, { room: 1 });
+    const workers = async () => (await context.store.leases.workers()).map((each) => ({ ...each, silentMs: 60_000 }));
+    const store = { ...context.store, leases: { ...context.store.leases, workers } };
+    expect(await cancel({ ...context, store }, 's', 'no')).toBe(6);
+    expect(getText(printed)).toContain('No worker is alive now');
+  });
+});
+
+describe('a store whose workers lack the agent of the session', () => {
+  test('keeps the action until one with the agent picks it up, and says so', async () => {
+    const { connect, worker, start, agent, place } = await parkPayment();
+    await worker.drain();
+    const other = start({ agents: [agent({ id: 'billing' })], ...newProcess });
+    await other.ready;
+    const { context, printed } = connect();
+    expect(await cancel(context, 's', 'no')).toBe(6);
+    expect(getText(printed)).toBe('Stored. No worker that is alive runs agent "desk"; it will be applied when one does.\n');
+    const json = connect({ json: true, timeoutMs: undefined });
+    expect(await cancel(json.context, 's', 'no')).toBe(0);
+    expect(JSON.parse(getText(json.printed))).toMatchObject({ state: 'no-agent' });
+    expect(await place.open().inbox.read({ isWaiting: true })).toHaveLength(2);
+    await other.drain();
+    await start().ready;
+    await expect.poll(async () => (await context.runtime.get('s')).status).toBe('stopped');
   });
 });
 
@@ -183,11 +222,8 @@ describe('a worker that is alive but busy', () => {
     const { connect, worker } = await parkPayment();
     await worker.drain();
     const { context, printed } = connect({ clock: createHurriedClock(), timeoutMs: 30_000 });
-    const holder = { id: 'w', pid: 1, claimedAt: 0 };
-    let beats = 0;
-    const read = async () => ({ epoch: 9, holder, beats: (beats += 1) });
-    const store = { ...context.store, claims: { ...context.store.claims, read } };
-    expect(await cancel({ ...context, store }, 's', 'no')).toBe(6);
+    await context.store.leases.join({ id: 'w', joinedAt: 0, agents: ['desk'] }, { room: 0 });
+    expect(await cancel(context, 's', 'no')).toBe(6);
     expect(getText(printed)).toContain('not applied within 30 s');
   });
 });

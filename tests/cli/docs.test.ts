@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { root } from '../../scripts/run.mjs';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { createFakeHost } from './cli-stage.ts';
@@ -32,7 +32,10 @@ describe('docs/cli.md', () => {
   test('shows what the tool prints', async () => {
     expect([...text.matchAll(/^```console$/gm)].length).toBeGreaterThan(8);
     const path = join(folder, 'sessions.db');
-    const made = await renewConsoleBlocks(text, { path, now: () => demo.clock.now(), columns: 110, ids: () => `hold-${(ids += 1)}` });
+    const whenIdle = (): Promise<unknown> =>
+      vi.waitFor(async () => expect((await demo.store.heads.list({ isOpen: true })).sessions).toStrictEqual([]), { timeout: 2000 });
+    const options = { path, now: () => demo.clock.now(), columns: 110, ids: () => `hold-${(ids += 1)}`, whenIdle };
+    const made = await renewConsoleBlocks(text, options);
     if (process.env['UPDATE_DOCS'] === '1') writeFileSync(page, made);
     else expect(made).toBe(text);
   });

@@ -82,10 +82,10 @@ describe('the executable', () => {
     expect(JSON.parse(again.err)).toMatchObject({ error: { code: 'late-answer', exitCode: 4 } });
   });
 
-  test('says that the store is in good order, and who has it', async () => {
+  test('says that the store is in good order, and who runs it', async () => {
     const { code, out } = await run('doctor', '--deep');
     expect(code).toBe(0);
-    expect(out).toMatch(new RegExp(`worker +ok +"desk" \\(process ${process.pid} .*heartbeat alive`));
+    expect(out).toMatch(new RegExp(`worker +ok +"desk" \\(process ${process.pid} on .*, alive, runs support; it has 0 sessions`));
   });
 
   test('writes errors on its error output, as JSON if wanted', async () => {
@@ -116,8 +116,14 @@ describe('the executable', () => {
     expect((await run('--version')).out).toBe('9.9.9\n');
   });
 
-  test('copies the store once its worker has gone, and the copy says the same', async () => {
-    const refused = await run('copy', '--from', '.stepline/desk.db', '--to', 'copy.db');
+  test('lists the worker', async () => {
+    expect((await run('workers')).out).toMatch(new RegExp(`^desk +alive +0 +\\d+ .* support +process ${process.pid} on `, 'm'));
+  });
+
+  test('copies the store beside its worker, says that this one goes on, and the copy says the same', async () => {
+    const live = await run('copy', '--from', '.stepline/desk.db', '--to', 'live.db');
+    expect(live).toMatchObject({ code: 0, err: 'Workers of the source are at work (1): what they do from now on is not in the copy.\n' });
+    const refused = await run('copy', '--from', 'live.db', '--to', '.stepline/desk.db', '--force');
     expect(refused.code).toBe(5);
     expect(refused.err).toContain('"desk"');
     await demo.worker.drain({ timeoutMs: 1000 });

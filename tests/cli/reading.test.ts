@@ -110,7 +110,7 @@ describe('show and waits', () => {
     const { context, printed } = connect();
     await context.runtime.cancel('s', 'no', { by: ann, until: 'accepted' });
     await show(context, 's');
-    expect(getText(printed)).toMatch(/Mailbox \(1\)\n {2}cancel by ann at .*, waits for the worker/);
+    expect(getText(printed)).toMatch(/Mailbox \(1\)\n {2}cancel by ann at .*, waits for a worker/);
   });
 });
 

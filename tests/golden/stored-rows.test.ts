@@ -60,7 +60,6 @@ async function readStore(store: SessionStore): Promise<unknown> {
   return {
     sessions,
     listed,
-    claim: await store.claims.read(),
     mail: await store.inbox.read(),
     notes: await store.notes.list({ prefix: '' }),
   };

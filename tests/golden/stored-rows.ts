@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Agent } from '../../src/entry/index.ts';
 import { writeMail } from '../../src/sessions/core/mail.ts';
 import { toWire } from '../../src/sessions/core/wire-errors.ts';
-import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, WorkerInfo } from '../../src/sessions/index.ts';
 import { storedColumns, UnknownSessionError } from '../../src/sessions/index.ts';
 import { applicationId } from '../../src/sessions/sqlite/tables.ts';
 import type { Stage } from '../sessions/stage.ts';
@@ -25,7 +25,8 @@ export const listAgents = ({ agent }: Pick<Stage, 'agent'>): readonly Agent[] =>
 /** Runs sessions in a file until one of them is in the middle of a step. Comes out the same every time. */
 export async function writeSessions(path: string): Promise<void> {
   const stage = stageOn(sqlitePlace(path));
-  const runtime = stage.start({ agents: listAgents(stage) });
+  const store = stage.place.open();
+  const runtime = stage.start({ agents: listAgents(stage), store });
   const by = { by: ann };
   await runtime.create({ id: 'talk', agent: 'desk', tenant: 't', owner: 'ann', tags: ['ö', 'b'] }, { by: bob, requestId: 'create talk' });
   const { state } = await runtime.send('talk', 'look 1; say Found.', by);
@@ -52,6 +53,8 @@ export async function writeSessions(path: string): Promise<void> {
   await refuseGrant(stage, runtime);
   stage.gate.current = createGate();
   await openStep(stage, runtime, { id: 'open', agent: 'desk' });
+  // From here on, it is as if this process was killed.
+  await store.close();
   await writeOthers(stage);
 }
 
@@ -84,33 +87,43 @@ async function openStep(
 async function writeOthers({ place, clock }: Stage): Promise<void> {
   const store = place.open();
   const at = clock.now();
-  const epoch = await store.claims.claim({ holder: { id: 'h1', name: 'wörker', host: 'host', pid: 7, startedAt: '1', claimedAt: at } });
-  await store.claims.beat(epoch);
   const body = writeMail({ request: { type: 'cancel', reason: 'not needed' }, by: bob });
   await store.inbox.post({ sessionId: 'talk', requestId: 'm1', at, body });
-  const { num } = await store.inbox.post({ sessionId: 'none', requestId: 'm2', at: at + 0.5, body });
-  await store.inbox.answer({ epoch, num, reply: JSON.stringify(toWire(new UnknownSessionError('none'))) });
+  const { head, fence } = (await store.heads.read('joined')) ?? { head: 0, fence: 0 };
+  const posted = await store.inbox.post({ sessionId: 'joined', requestId: 'm2', at: at + 0.5, body });
+  const mail = { num: posted?.num ?? 0, reply: JSON.stringify(toWire(new UnknownSessionError('none'))) };
+  await store.log.write({ sessionId: 'joined', lease: { worker: 'w', fence, type: 'free' }, keepsLease: false, after: head, mail });
   await store.notes.write({ name: 'delivery/desk/state', version: 0, body: '{"cursor":"f1","behind":[]}' });
   const behind = { sessionId: 'talk', afterSeq: 1, skippedSeq: 2, attempts: 1, retryAt: 1, error: 'no answer' };
   await store.notes.write({ name: 'delivery/desk/behind/talk', version: 0, body: JSON.stringify(behind), sessionId: 'talk' });
   await store.heads.quarantine('fork', 'its state cannot be read');
 }
 
+/** Names the workers of a dump alike each time, and leaves out of it when and where they ran. */
+function stabilize(rows: StoredRows['rows']): StoredRows['rows'] {
+  const { heads = [], workers = [] } = rows;
+  const known = workers.map((row) => {
+    const { id, joinedAt, agents } = JSON.parse(String(row['body'])) as WorkerInfo;
+    return { ...row, beat_at: 0, body: JSON.stringify({ id, joinedAt, agents }) };
+  });
+  let text = JSON.stringify({ ...rows, heads: heads.map((row) => ({ ...row, ready_at: 0 })), workers: known });
+  for (const [index, { id }] of workers.entries()) text = text.replaceAll(String(id), `worker-${index + 1}`);
+  // Holds: the store writes texts, numbers and nulls.
+  return JSON.parse(text) as StoredRows['rows'];
+}
+
 /** Reads everything from a file, without what SQLite keeps for itself. */
 export function dumpRows(path: string): StoredRows {
   const database = new DatabaseSync(path, { readOnly: true });
-  const read = (table: string) =>
-    database
-      .prepare(`SELECT ${[...storedColumns[table as keyof typeof storedColumns], 'sum'].join(', ')} FROM ${table} ORDER BY rowid`)
-      .all();
+  const read = (table: string) => database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all();
   const statements = database
     .prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
     .all();
-  const rows = Object.fromEntries(Object.keys(storedColumns).map((table) => [table, read(table)]));
+  const rows = Object.fromEntries([...Object.keys(storedColumns), 'workers'].map((table) => [table, read(table)]));
   database.close();
   const schema = statements.map(({ sql }) => String(sql).replace(/\s+/g, ' '));
   // Holds: the store writes texts, numbers and nulls.
-  return JSON.parse(JSON.stringify({ schema, rows })) as StoredRows;
+  return { schema, rows: stabilize(rows as StoredRows['rows']) };
 }
 
 /** Makes a file of the rows. */

@@ -115,12 +115,17 @@ describe('the server', () => {
       status: 200,
       body: {
         is_healthy: true,
-        role: 'both',
-        is_holder: true,
-        is_standby: false,
+        role: 'worker',
         is_draining: false,
         is_store_reachable: true,
-        has_worker: true,
+        workers: [
+          {
+            agents: ['desk', 'frugal', 'hasty'],
+            sessions: 0,
+            room: 500,
+            silent_ms: expect.any(Number) as number,
+          },
+        ],
       },
     });
     await site.runtime.drain();

@@ -8,8 +8,6 @@ const say = (word: object): void => void process.send?.(word);
 const runtime = createSessionRuntime({
   agents: [createWriter(() => say({ type: 'aborted', at: Date.now() }))],
   store: sqliteStore({ path: process.argv[2] ?? '' }),
-  role: 'worker',
-  standby: true,
   maxRecoveries: Infinity,
   onProblem: () => undefined,
 });

@@ -2,34 +2,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SessionHeader, SessionStore } from '../../src/sessions/index.ts';
 import { usePool } from './place.ts';
+import { free, header as plainHeader, join, touching } from './samples.ts';
 
 const { pool, newPlace } = usePool();
 const { schema, open } = newPlace();
 let store: SessionStore;
-let epoch = 0;
 
-const header = (id: string): SessionHeader => ({
-  id,
-  agentName: 'a',
-  owner: 'o',
-  tags: ['x', 'y'],
-  status: 'waiting',
-  isOpen: true,
-  createdAt: 1,
-  updatedAt: 1,
-  details: '{}',
-});
+const header = (id: string): SessionHeader => plainHeader(id, { owner: 'o', tags: ['x', 'y'], status: 'waiting' });
 
 const inSchema = (text: string): string => text.replace(/\b(UPDATE|FROM|INTO) (\w+)/, `$1 ${schema}.$2`);
 
 beforeAll(async () => {
   store = open();
-  epoch = await store.claims.claim();
+  await join(store);
   for (const id of ['one', 'two', 'three']) {
     await store.log.write({
-      sessionId: id,
-      epoch,
-      after: 0,
+      ...{ sessionId: id, lease: free(0), keepsLease: true, after: 0 },
       header: header(id),
       entries: [1, 2, 3, 4].map((n) => ({
         n,
@@ -149,25 +137,40 @@ describe('damage', () => {
         (await pool().query(`SELECT * FROM ${schema}.sessions s, ${schema}.heads h WHERE s.num = 2 AND h.session = 2`)).rows;
       const before = await read();
       const effects = [{ key: 'q', phase: 'intent', body: '1' } as const];
-      const again = { sessionId: 'two', epoch, after: 0, header: header('two'), entries: [{ n: 1, at: 1, isSnapshot: true, body: '1' }] };
+      const again = {
+        ...touching('two', 0),
+        lease: free(0),
+        header: header('two'),
+        entries: [{ n: 1, at: 1, isSnapshot: true, body: '1' }],
+      };
       await Promise.all([
-        expect(store.log.write({ sessionId: 'two', epoch, after: 4, ...change, effects })).rejects.toMatchObject({
+        expect(store.log.write({ ...touching('two', 4), ...change, effects })).rejects.toMatchObject({
           code: 'session-damaged',
           sessionId: 'two',
         }),
         expect(store.log.write(again)).rejects.toMatchObject({ sessionId: 'two' }),
-        store.log.write({ sessionId: 'one', epoch, after: 4, effects }),
+        store.log.write({ ...touching('one', 4), effects }),
       ]);
       expect(await read()).toStrictEqual(before);
     });
   });
 
-  test('of the row that says who may write stops writing, not reading', async () => {
-    await pool().query(`UPDATE ${schema}.meta SET value = value + 1 WHERE name = 'epoch'`);
-    await expect(store.log.write({ sessionId: 'two', epoch, after: 4 })).rejects.toMatchObject({ problem: 'failed' });
-    await expect(store.claims.claim()).rejects.toMatchObject({ problem: 'failed' });
-    expect((await store.log.load('two'))?.head).toBe(4);
-    await pool().query(`UPDATE ${schema}.meta SET value = value - 1 WHERE name = 'epoch'`);
-    await store.log.write({ sessionId: 'two', epoch, after: 4 });
+  test.each(['fence = 7', "owner = 'x'", 'owner = NULL'])(
+    'of the columns that say who owns a session refuses the owner, and nothing is lost: %s',
+    async (change) => {
+      await whileDamaged(`UPDATE heads SET ${change} WHERE ${two}`, async () => {
+        await expect(store.log.write(touching('two', 4))).rejects.toMatchObject({ code: 'lease-lost' });
+        expect(await readDamage('two')).toStrictEqual({ load: '', entries: '', list: '' });
+      });
+      await store.log.write(touching('two', 4));
+    },
+  );
+
+  test('refuses mail to its session, and to no other', async () => {
+    const post = (sessionId: string): Promise<unknown> => store.inbox.post({ sessionId, requestId: 'new', at: 1, body: '1' });
+    await whileDamaged('UPDATE sessions SET owner = NULL WHERE num = 2', async () => {
+      await Promise.all([expect(post('two')).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' }), post('one')]);
+      expect((await store.inbox.read()).map(({ sessionId }) => sessionId)).toStrictEqual(['one']);
+    });
   });
 });

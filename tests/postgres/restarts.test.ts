@@ -6,7 +6,7 @@ import { postgresStore } from '../../src/sessions/postgres/index.ts';
 import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { obedientModel } from '../sessions/stage.ts';
 import { newSchema } from './place.ts';
-import { adding, creating } from './samples.ts';
+import { adding, creating, join } from './samples.ts';
 import type { Pool, Server } from './server.ts';
 import { openPool, startServer } from './server.ts';
 
@@ -29,27 +29,34 @@ test.each(['stop', 'crash'] as const)(
   'nothing is lost and nothing is stored twice when the server restarts during writes: %s',
   async (way) => {
     const store = openStore();
-    const epoch = await store.claims.claim();
+    await join(store);
     const progress = { isOver: false };
     const ids = Array.from({ length: 20 }, (_, index) => `s${String(index)}`);
     const heads = new Map<string, number>();
     const writing = Promise.all(
       ids.map(async (id) => {
-        await store.log.write(creating(id, epoch));
+        await store.log.write(creating(id));
         heads.set(id, 1);
         for (let n = 2; !progress.isOver; n += 1) {
-          await store.log.write(adding(id, epoch, n));
+          await store.log.write(adding(id, n));
           heads.set(id, n);
         }
       }),
     );
-    for (let round = 0; round < 3; round += 1) {
-      await wait(300);
+    // A write that fails ends the waiting, and then the test.
+    writing.catch(() => (progress.isOver = true));
+    const reach = async (least: number): Promise<void> => {
+      const isReached = (): boolean => heads.size === ids.length && Math.min(...heads.values()) >= least;
+      while (!isReached() && !progress.isOver) await wait(10);
+    };
+    for (let round = 1; round <= 3; round += 1) {
+      // Every session is written to between two restarts, however slow the machine is.
+      await reach(4 * round);
       await server[way]();
       await wait(100);
       await server.start();
     }
-    await wait(300);
+    await reach(16);
     progress.isOver = true;
     await writing;
     for (const id of ids) {
@@ -96,12 +103,12 @@ test('a runtime goes on by itself when the server comes back, and no tool runs t
 
 test('a server that stays away is reported, and the store works again when it is back', async () => {
   const store = postgresStore({ pool, schema: newSchema(), timeoutMs: 300 });
-  const epoch = await store.claims.claim();
+  await join(store);
   await server.stop();
-  await expect(store.log.write(creating('s', epoch))).rejects.toMatchObject({ code: 'store-unavailable', problem: 'failed' });
+  await expect(store.log.write(creating('s'))).rejects.toMatchObject({ code: 'store-unavailable', problem: 'failed' });
   await expect(store.log.load('s')).rejects.toMatchObject({ code: 'store-unavailable', problem: 'failed' });
   await server.start();
-  await store.log.write(creating('s', epoch));
+  await store.log.write(creating('s'));
   expect((await store.log.load('s'))?.head).toBe(1);
   await store.close();
 });

@@ -21,7 +21,7 @@ describeWorlds([
   ...createWorldKinds('Postgres', createPlace),
   {
     name: 'Postgres, worker in another process',
-    abilities: ['kill', 'drain', 'client', 'time'],
+    abilities: ['kill', 'drain', 'client', 'time', 'workers'],
     isSerial: true,
     make: createProcessWorlds(workerFile, createPlace),
   },

@@ -7,7 +7,7 @@ import { readPayload, toChannel, toPayload } from '../../src/sessions/postgres/c
 import type { PostgresClient, PostgresPool } from '../../src/sessions/postgres/index.ts';
 import { createFakeClock } from '../../src/testing/index.ts';
 import { usePool } from './place.ts';
-import { adding, creating } from './samples.ts';
+import { adding, claim, creating, free, heldBy, join, touching } from './samples.ts';
 import type { Pool } from './server.ts';
 import { openPool } from './server.ts';
 
@@ -44,7 +44,7 @@ describe('who watches a store', () => {
   test('is called for each change that another store makes, with its sessions', async () => {
     const { open } = newPlace();
     const [worker, client] = [open(), open()];
-    const epoch = await worker.claims.claim();
+    await join(worker);
     const { changes } = await watch(client);
     const expectChange = async (work: Promise<unknown>, change: StoreChange): Promise<void> => {
       await work;
@@ -52,33 +52,37 @@ describe('who watches a store', () => {
       changes.length = 0;
     };
     const ofS = { sessionIds: ['s'], hasMail: false };
-    await expectChange(worker.log.write(creating('s', epoch)), ofS);
-    await expectChange(Promise.all([worker.log.write(adding('s', epoch, 2)), worker.log.write(creating('t', epoch))]), {
+    await expectChange(worker.log.write(creating('s')), ofS);
+    await expectChange(Promise.all([worker.log.write(adding('s', 2)), worker.log.write(creating('t'))]), {
       sessionIds: ['s', 't'],
       hasMail: false,
     });
-    await expectChange(worker.log.rewrite({ sessionId: 's', epoch, after: 2, entries: [{ n: 1, body: '""' }] }), ofS);
-    await expectChange(client.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: '1' }), { sessionIds: ['s'], hasMail: true });
-    await expectChange(worker.inbox.answer({ epoch, num: 1, reply: '"no"' }), ofS);
-    await expectChange(worker.log.delete({ sessionId: 's', epoch, at: 5 }), ofS);
+    await expectChange(worker.log.write({ ...touching('s', 2), rewrites: [{ n: 1, body: '""' }] }), ofS);
+    const calling = { sessionIds: ['s'], hasMail: true, workers: ['w'] };
+    await expectChange(client.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: '1' }), calling);
+    await expectChange(worker.log.write({ ...touching('s', 2), mail: { num: 1, reply: '"no"' } }), ofS);
+    await expectChange(worker.log.delete({ sessionId: 's', at: 5 }), calling);
   });
 
   test('is not called for heartbeats, for writes that were refused, or for another schema', async () => {
     const { open } = newPlace();
     const [store, other] = [open(), newPlace().open()];
-    const epoch = await store.claims.claim();
+    await join(store);
     const { changes } = await watch(store);
-    await store.claims.beat(epoch);
-    await expect(store.log.write(adding('s', epoch, 2))).rejects.toThrow();
+    await store.leases.beat('w', 5);
+    await expect(store.log.write(adding('s', 2))).rejects.toThrow();
+    await join(other);
+    await other.log.write(creating('o'));
     await other.inbox.post({ sessionId: 'o', requestId: 'r', at: 1, body: '1' });
-    await store.log.write(creating('s', epoch));
+    await store.log.write(creating('s'));
     await until(() => expect(changes).toStrictEqual([{ sessionIds: ['s'], hasMail: false }]));
   });
 
   test('is called within 100 ms', async () => {
     const { open } = newPlace();
     const [worker, client] = [open(), open()];
-    await worker.claims.claim();
+    await join(worker);
+    await worker.log.write(creating('s'));
     const { changes } = await watch(worker);
     const late: number[] = [];
     for (let round = 0; round < 5; round += 1) {
@@ -93,6 +97,8 @@ describe('who watches a store', () => {
   test('shares one connection with all others of the store, which is given back when the last one leaves (W1)', async () => {
     const name = 'one listener';
     const store = newPlace().open({ pool: await createNamedPool(name) });
+    await join(store);
+    await store.log.write(creating('s'));
     const watching = [await watch(store)];
     for (let count = 0; count < 5; count += 1) {
       const changes: StoreChange[] = [];
@@ -100,7 +106,7 @@ describe('who watches a store', () => {
     }
     expect(await findListeners(name)).toHaveLength(1);
     await store.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: '1' });
-    const mailed = [{ sessionIds: ['s'], hasMail: true }];
+    const mailed = [{ sessionIds: ['s'], hasMail: true, workers: ['w'] }];
     await until(() => expect(watching.map(({ changes }) => changes)).toStrictEqual(Array(6).fill(mailed)));
     for (const { stop } of watching.slice(1)) stop();
     expect(await findListeners(name)).toHaveLength(1);
@@ -115,6 +121,8 @@ describe('who watches a store', () => {
     const name = 'lost listener';
     const { open } = newPlace();
     const [store, other] = [open({ pool: await createNamedPool(name) }), open()];
+    await join(store);
+    for (const id of ['s', 't']) await store.log.write(creating(id));
     const { changes } = await watch(store);
     for (let round = 0; round < 2; round += 1) {
       const [pid] = await findListeners(name);
@@ -123,7 +131,7 @@ describe('who watches a store', () => {
       await until(() => expect(changes).toContainEqual(anything));
       await until(async () => expect((await findListeners(name)).filter((each) => each !== pid)).toHaveLength(1));
       await other.inbox.post({ sessionId: 't', requestId: String(round), at: 1, body: '1' });
-      await until(() => expect(changes).toContainEqual({ sessionIds: ['t'], hasMail: true }));
+      await until(() => expect(changes).toContainEqual({ sessionIds: ['t'], hasMail: true, workers: ['w'] }));
       changes.length = 0;
     }
   });
@@ -133,6 +141,8 @@ describe('who watches a store', () => {
     const named = await createNamedPool(name);
     const { open } = newPlace();
     const [store, other] = [open({ pool: named }), open()];
+    await join(other);
+    await other.log.write(creating('s'));
     const { changes } = await watch(store);
     await store.close();
     await other.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: '1' });
@@ -164,6 +174,68 @@ describe('who watches a store', () => {
     const began = performance.now();
     expect((await exited)[0]).toBe(0);
     expect(performance.now() - began).toBeLessThan(5000);
+  });
+});
+
+describe('the workers that a change names', () => {
+  /** Stores a change, and returns the workers that it names. */
+  async function findWorkers(store: SessionStore, work: () => Promise<unknown>): Promise<readonly string[] | undefined> {
+    const { changes, stop } = await watch(store);
+    await work();
+    await until(() => expect(changes).toMatchObject([{ hasMail: true }]));
+    stop();
+    return changes[0]?.workers;
+  }
+  const post = (store: SessionStore, sessionId: string, requestId: string): Promise<unknown> =>
+    store.inbox.post({ sessionId, requestId, at: 1, body: '1' });
+
+  test('are the owner of a session that got mail, or the one who had it last if that has room', async () => {
+    const store = newPlace().open();
+    for (const id of ['v', 'w', 'x']) await join(store, id);
+    await store.log.write(creating('owned'));
+    await store.log.write({ ...creating('ready'), keepsLease: false });
+    expect(await findWorkers(store, () => post(store, 'owned', '1'))).toStrictEqual(['w']);
+    expect(await findWorkers(store, () => post(store, 'ready', '1'))).toStrictEqual(['w']);
+    // The owner is called whatever room it has; for a ready session anybody else with room is better.
+    await store.leases.beat('w', 0);
+    expect(await findWorkers(store, () => post(store, 'owned', '2'))).toStrictEqual(['w']);
+    const others = new Set<string>();
+    for (let count = 2; others.size < 2; count += 1)
+      for (const id of (await findWorkers(store, () => post(store, 'ready', String(count)))) ?? ['none']) others.add(id);
+    expect([...others].sort()).toStrictEqual(['v', 'x']);
+  });
+
+  test('have room, and run the agent', async () => {
+    const store = newPlace().open();
+    await store.leases.join({ id: 'other', joinedAt: 1, agents: ['b'] }, { room: 5 });
+    await join(store, 'full', 0);
+    await store.log.write({ ...creating('s'), keepsLease: false });
+    expect(await findWorkers(store, () => post(store, 's', '1'))).toBeUndefined();
+    await join(store, 'x', 1);
+    expect(await findWorkers(store, () => post(store, 's', '2'))).toStrictEqual(['x']);
+  });
+
+  test('are found for writes that leave a session ready, and for sessions that are freed', async () => {
+    const store = newPlace().open();
+    for (const id of ['v', 'w']) await join(store, id);
+    await store.log.write(creating('s'));
+    expect(await findWorkers(store, () => store.log.write({ ...adding('s', 2), keepsLease: false }))).toStrictEqual(['w']);
+    expect(await claim(store, 'w')).toStrictEqual(['s 2']);
+    expect(await findWorkers(store, () => store.leases.free({ worker: 'w', beats: 1 }))).toStrictEqual(['v']);
+    expect(await claim(store, 'v')).toStrictEqual(['s 4']);
+    await store.log.write({ ...adding('s', 3), lease: heldBy('v', 4) });
+    expect(await findWorkers(store, () => store.leases.leave('v', ['s']))).toStrictEqual(['v']);
+    await store.leases.leave('v');
+    expect(await findWorkers(store, () => post(store, 's', '1'))).toBeUndefined();
+  });
+
+  test('are all who are needed for a batch, each once', async () => {
+    const store = newPlace().open();
+    for (const id of ['v', 'w']) await join(store, id);
+    await store.log.write({ ...creating('s'), lease: free(0, 'v') });
+    for (const id of ['t', 'u']) await store.log.write(creating(id));
+    const workers = await findWorkers(store, () => Promise.all(['s', 't', 'u'].map((id) => post(store, id, '1'))));
+    expect([...(workers ?? [])].sort()).toStrictEqual(['v', 'w']);
   });
 });
 
@@ -242,6 +314,9 @@ describe('a payload', () => {
     const sessionIds = Array.from({ length: 1000 }, (_, index) => `€${String(index)}`);
     expect(readPayload(toPayload({ sessionIds: sessionIds.slice(0, 100), hasMail: true })).sessionIds).toHaveLength(100);
     expect(readPayload(toPayload({ sessionIds, hasMail: false }))).toStrictEqual({ hasMail: false });
+    const workers = ['v', 'w'];
+    expect(readPayload(toPayload({ sessionIds, hasMail: true, workers }))).toStrictEqual({ hasMail: true, workers });
+    expect(readPayload(toPayload({ sessionIds, hasMail: true, workers: sessionIds }))).toStrictEqual({ hasMail: true });
     const ids = ['€'.repeat(2400)];
     expect(Buffer.byteLength(toPayload({ sessionIds: ids, hasMail: true }))).toBeLessThanOrEqual(7000);
   });
@@ -252,9 +327,9 @@ describe('a payload', () => {
 
   test('too long for a notification is still stored', async () => {
     const store = newPlace().open();
-    const epoch = await store.claims.claim();
+    await join(store);
     const { changes } = await watch(store);
-    await Promise.all(Array.from({ length: 900 }, (_, index) => store.log.write(creating(`session ${String(index)}`, epoch))));
+    await Promise.all(Array.from({ length: 900 }, (_, index) => store.log.write(creating(`session ${String(index)}`))));
     await until(() => expect(changes).toStrictEqual([{ hasMail: false }]));
   });
 });

@@ -22,6 +22,7 @@ test.each([
   'forged-approval',
   'invalid-argument',
   'late-answer',
+  'lease-lost',
   'newer-schema',
   'not-waiting',
   'request-reused',
@@ -29,7 +30,6 @@ test.each([
   'session-conflict',
   'session-damaged',
   'stale-approval',
-  'store-fenced',
   'store-unavailable',
   'unknown-agent',
   'unknown-session',
@@ -375,9 +375,12 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       const runtime = stage.start({ store: tamperWith(stage.place.open(), change) });
       await runtime.ready;
       for (const way of [...Object.values(actions), ...Object.values(reads)])
-        if (way !== actions['answer']) await expectRefusalWithoutTrace(stage, code, () => way(runtime, 'one', asAnn));
+        if (way !== actions['answer'] && way !== reads['events'])
+          await expectRefusalWithoutTrace(stage, code, () => way(runtime, 'one', asAnn));
       const { sessions } = await runtime.list();
       expect(sessions).toMatchObject([{ id: 'one', status: 'completed' }]);
+      // Events are stored whole.
+      expect((await readEvents(runtime, 'one')).at(-1)?.type).toBe('AgentFinished');
       const healthy = stage.start();
       expect((await healthy.send('one', 'say Back', { by: ann })).text).toBe('Back');
     });
@@ -442,7 +445,7 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       const open = stage.place.open();
       const store =
         stage.place.path === undefined
-          ? { ...open, claims: { ...open.claims, claim: readOnly }, log: { ...open.log, write: readOnly } }
+          ? { ...open, leases: { ...open.leases, join: readOnly }, log: { ...open.log, write: readOnly } }
           : sqliteStore({ database: new DatabaseSync(stage.place.path, { readOnly: true }) });
       const before = await dump(stage.reader);
       const runtime = stage.start({ store });
@@ -526,7 +529,7 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
           ...inner.log,
           write: async (write) => {
             if (isFull && write.sessionId === 'one') throw new StoreUnavailableError('full', 'no space left on device');
-            await inner.log.write(write);
+            return inner.log.write(write);
           },
         },
       };

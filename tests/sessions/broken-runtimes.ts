@@ -335,6 +335,10 @@ export const broken: Readonly<Record<string, Breaking>> = {
     deliver: (name, send, options) =>
       runtime.deliver(name, async (delivery, more) => Promise.resolve(send(delivery, more)).catch(() => undefined), options),
   })),
+  'continues a session in another worker if its own is killed': doTwice('note 1'),
+  'hands a session over to another worker if its own is drained, with the messages that came': doTwice('note 2'),
+  'runs each call once, whichever of several workers has the session': doTwice('note 7'),
+  'cancels a session, whichever of several workers has it': changeResult('cancel', { stopReason: 'completed' }),
   'reports that no worker runs': () => ({ drain: async () => undefined }),
   'applies an approval that was given while no worker ran': doTwice('pay'),
   'applies edited arguments that were given while no worker ran': withRuntime((runtime) => ({

@@ -11,7 +11,7 @@ import type { Orchestrator } from '../../src/step-by-step/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
 import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 import type { Stage } from './stage.ts';
-import { ann, bob, createGate, dump, getWait, refusal, stageOn } from './stage.ts';
+import { ann, bob, createGate, dump, getWait, refusal, stageOn, until } from './stage.ts';
 
 const paid: string[] = [];
 const pay = (name: string, key: string): Tool =>
@@ -110,7 +110,7 @@ describe.each(owners)('a call of %s that waits', (_, make) => {
     const stage = await park();
     const agents = [make('2', pay('transfer', 'amount'))];
     stage.start({ agents });
-    const options: Partial<SessionRuntimeOptions> = { role: 'client', takeOver: false, heartbeatClock: createFakeClock() };
+    const options: Partial<SessionRuntimeOptions> = { role: 'client', heartbeatClock: createFakeClock() };
     const client = stage.start({ agents: [make('1', pay('pay', 'amount'))], ...options });
     const { message } = await refusal(client.approve('s', await getWait(client, 's'), { by: bob }), 'agent-changed');
     expect(message).toMatch(/no tool named "pay"/);
@@ -121,7 +121,9 @@ describe.each(owners)('a call of %s that waits', (_, make) => {
 test('an approval that expires as approved is kept and reported, if the tool is gone', async () => {
   paid.length = 0;
   const stage = stageOn(createMemoryPlace());
-  const [, make] = owners[0]!;
+  const { clock } = stage;
+  const make = (version: string, tool: Tool): Orchestrator =>
+    createAgent({ id: 'desk', version, model: payer(), tools: [tool], ports: { clock } });
   const approvals = { expireAfterMs: 60_000, whenExpired: 'approve' } as const;
   const first = stage.start({ agents: [make('1', pay('pay', 'amount'))], approvals });
   await first.create({ id: 's' }, { by: ann });
@@ -130,7 +132,7 @@ test('an approval that expires as approved is kept and reported, if the tool is 
   const runtime = stage.start({ agents: [make('2', pay('transfer', 'amount'))], approvals });
   await runtime.ready;
   await stage.clock.advance(60_000);
-  expect(stage.problems).toMatchObject([{ code: 'agent-changed' }]);
+  await until(() => expect(stage.problems).toMatchObject([{ code: 'agent-changed' }]));
   expect(await runtime.get('s')).toMatchObject({ status: 'waiting' });
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { wrongOnes } from '../../chaos/figures.ts';
 import { runKills } from '../../chaos/kills.ts';
 import { runPoison } from '../../chaos/poison.ts';
-import { runZombie, zombiePlaces } from '../../chaos/zombie.ts';
+import { runZombie, zombieScenes } from '../../chaos/zombie.ts';
 
 test('200 sessions of 20 steps come through 8 kills with nothing lost, done twice or told wrong', async () => {
   const figures = await runKills({ sessions: 200, steps: 20, kills: 8, seed: 1 });
@@ -12,11 +12,11 @@ test('200 sessions of 20 steps come through 8 kills with nothing lost, done twic
   expect(figures.find(({ what }) => what === 'steps in the log')?.value).toBe(4000);
 });
 
-test.each(zombiePlaces)('a worker that stands still at %s and wakes up after another took over writes nothing more', async (place) => {
-  const figures = await runZombie({ sessions: 100, steps: 20, place });
+test.each(zombieScenes)('a worker that is taken for gone, $name, writes nothing more with its old leases', async (scene) => {
+  const figures = await runZombie(scene);
   expect(wrongOnes(figures)).toStrictEqual([]);
 });
 
-test('a session that kills its process comes to wait after 3 attempts, all others finish, and resume releases it', async () => {
+test('a session that kills its workers comes to wait after 3 attempts, all others finish, and resume releases it', async () => {
   expect(wrongOnes(await runPoison())).toStrictEqual([]);
 });

@@ -147,7 +147,7 @@ export async function reach(situation: Situation): Promise<ReachedSession> {
   const agents = createAgents(stage);
   const restartWorker = (more: Partial<SessionRuntimeOptions> = {}): EmbeddedRuntime =>
     stage.start({ agents, onOutage: 'park', role: 'worker', ...more });
-  const startClient = (): EmbeddedRuntime => stage.start({ agents, role: 'client', takeOver: false });
+  const startClient = (): EmbeddedRuntime => stage.start({ agents, role: 'client' });
   const store = place.open();
   let worker = restartWorker();
   if (isUp(situation)) {

@@ -1,5 +1,5 @@
-// Sessions whose step ends the process each time it is resumed. A runtime that claims the store stands for the next process: nothing
-// that the one before it does is stored any more.
+// Sessions whose step ends the process each time it is resumed. A runtime that starts stands for the next process: nothing that the one
+// before it does is stored any more.
 import { describe, expect, test } from 'vitest';
 import { toolResultText } from '../../src/messages/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
@@ -325,6 +325,7 @@ describe.each(pickSubjects(places))('a cancel of a step that ends the process, o
     const start = (): EmbeddedRuntime => stage.start({ agents, maxRecoveries: 0 });
     await stage.send(start(), 'one', 'note 1; say End');
     await until(() => expect(asked).toBe(1));
+    await whenKept(stage);
     const second = start();
     await until(async () => expect((await second.get('one')).status).toBe('waiting'));
     void second.cancel('one', 'it is poisoned', { by: bob }).catch(() => undefined);
@@ -376,11 +377,7 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
     await stage.send(stage.start(), 'one', 'slow 1');
     await stage.called(1, 1);
     await stage.crash(1, 2);
-    expect((await stage.place.open().log.load('one'))?.effects.map(({ key, body }) => [key, body])).toMatchObject([
-      [expect.stringContaining('model') as string, expect.anything()],
-      ['recovery/1', '{"attempts":1}'],
-      ['recovery/2', '{"attempts":2}'],
-    ]);
+    expect((await stage.place.open().log.load('one'))?.attempts).toBe(2);
   });
 
   test('leaves out a runtime that was drained while the step was open', async () => {
@@ -396,7 +393,7 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
       await stage.called(1, time);
     }
     expect((await runtime.get('one')).status).toBe('in_progress');
-    expect((await stage.place.open().log.load('one'))?.effects.at(-1)).toMatchObject({ key: 'recovery/10', body: '{"attempts":0}' });
+    expect((await stage.place.open().log.load('one'))?.attempts).toBe(0);
   });
 
   test('goes on where it stood after a runtime that was drained', async () => {
@@ -426,7 +423,9 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
         .catch(() => undefined);
       await stage.called(1, time + 1);
     }
-    expect(await stage.start().get('one')).toMatchObject({ status: 'waiting', waitingFor: [{ reason: 'crash-loop', attempts: 3 }] });
+    const last = stage.start();
+    await last.ready;
+    expect(await last.get('one')).toMatchObject({ status: 'waiting', waitingFor: [{ reason: 'crash-loop', attempts: 3 }] });
     expect(stage.calls[1]).toBe(4);
   });
 
@@ -475,7 +474,7 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
       void runtime.resume('one', { by: ann }).catch(() => undefined);
       await stage.called(1, time + 1);
     }
-    expect((await store.log.load('one'))?.effects.filter(({ key }) => key.startsWith('recovery/'))).toStrictEqual([]);
+    expect((await store.log.load('one'))?.attempts).toBe(0);
   });
 });
 
@@ -502,6 +501,7 @@ test('a step that ends the process keeps its idempotency keys if the id of its s
     if (time < 4) start();
   }
   const last = start();
+  await last.ready;
   expect((await last.get('a/b%c')).waitingFor).toMatchObject([{ reason: 'crash-loop' }]);
   isEnding = true;
   expect(await last.resume('a/b%c', { by: bob })).toMatchObject({ status: 'completed' });
@@ -538,6 +538,8 @@ describe.each(pickSubjects(places))('other sessions, over %s', (_, makePlace) =>
     await stage.send(runtime, 'long', 'slow 2; say End');
     await stage.send(runtime, 'short', 'look 1; look 2; say End');
     await Promise.all([stage.called(1, 1), stage.called(2, 1)]);
+    // A process that still does something is not gone.
+    await until(async () => expect((await runtime.get('short')).status).toBe('completed'));
     // Both are open in two processes that the poisoned one ends.
     for (const times of [2, 3]) {
       stage.start();
@@ -545,12 +547,17 @@ describe.each(pickSubjects(places))('other sessions, over %s', (_, makePlace) =>
     }
     // In the third one they are resumed one after the other: nobody is blamed for what another did.
     stage.start();
-    await stage.called(2, 4);
-    expect(stage.calls[1]).toBe(3);
-    stage.finish(2);
-    await stage.called(1, 4);
+    await until(() => expect([stage.calls[1], stage.calls[2]].toSorted()).toStrictEqual([3, 4]));
+    const isPoisonFirst = stage.calls[1] === 4;
+    if (!isPoisonFirst) {
+      stage.finish(2);
+      await stage.called(1, 4);
+    }
     const last = stage.start();
-    await last.ready;
+    if (isPoisonFirst) {
+      await stage.called(2, 4);
+      stage.finish(2);
+    }
     await until(async () => expect((await last.get('long')).status).toBe('completed'));
     expect([(await last.get('poison')).status, (await last.get('short')).status]).toStrictEqual(['waiting', 'completed']);
     expect(stage.calls).toStrictEqual({ 1: 4, 2: 4 });

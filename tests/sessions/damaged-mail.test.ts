@@ -22,7 +22,7 @@ async function openMailbox(): Promise<Mailbox> {
   onTestFinished(() => raw.close());
   return {
     stage,
-    client: stage.start({ role: 'client', takeOver: false }),
+    client: stage.start({ role: 'client' }),
     damage: (statement) => expect(raw.prepare(statement).run().changes).toBe(1),
   };
 }
@@ -51,16 +51,20 @@ test.each([
 });
 
 test.each([
-  ['removed', 'DELETE FROM mail'],
-  ['given a number that no worker looks at', 'UPDATE mail SET num = -1'],
-])('is refused to the sender who waits, also if its row was %s', async (_, statement) => {
+  ['removed', 'DELETE FROM mail', 'its row is gone'],
+  ['given a number that no mail has', 'UPDATE mail SET num = -1', 'its row does not match its checksum'],
+  ['given a number that comes later', 'UPDATE mail SET num = 7', 'its row does not match its checksum'],
+])('is reported once, and refused to the sender who waits, also if its row was %s', async (_, statement, why) => {
   const { stage, client, damage } = await openMailbox();
   const waiting = client.send('s', 'say Hello', { by: ann, requestId: 'r' });
   waiting.catch(() => undefined);
   await until(async () => expect((await client.get('s')).mailbox).toHaveLength(1));
   damage(statement);
-  stage.start();
-  expect((await refusal(waiting, 'store-unavailable')).message).toContain('request "r" was not applied: its row is gone');
+  const worker = stage.start();
+  expect((await refusal(waiting, 'store-unavailable')).message).toContain(`request "r" was not applied: ${why}`);
+  await until(async () => expect((await stage.place.open().heads.read('s'))?.lastMail).toBeUndefined());
+  expect((await worker.send('s', 'say Something', { by: ann })).text).toBe('Something');
+  expect(stage.problems.filter(isDamageReport)).toHaveLength(1);
   expect((await client.send('s', 'say Hello', { by: ann, requestId: 'r' })).text).toBe('Hello');
 });
 

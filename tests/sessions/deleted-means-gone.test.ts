@@ -58,7 +58,7 @@ test.each(['client', 'worker'] as const)('a message that the worker has refused 
   await first.create({ id: 's' }, { by: ann });
   await first.send('s', 'pay 5', { by: ann });
   await first.drain();
-  const client = start({ role: 'client', takeOver: false });
+  const client = start({ role: 'client' });
   // Behind another mail, it is not checked before it is posted.
   await client.send('s', 'say Later.', { by: ann, until: 'accepted', whileWaiting: 'queue' });
   const message = Message.user(`say ${secret}`, { id: 'm' });

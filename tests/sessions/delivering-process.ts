@@ -18,7 +18,6 @@ const by = { id: 'ann', kind: 'user' };
 const runtime = createSessionRuntime({
   agents: [createAgent({ id: 'desk', model: scriptedModel(['Hello.'], { repeatLast: true }) })],
   store: sqliteStore(orders.path),
-  takeOver: true,
 });
 await runtime.ready;
 runtime.deliver('desk', webhook({ url: orders.url, secret: orders.secret, allowAnyAddress: true }), { firstDelayMs: 50, maxDelayMs: 200 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ExportedSession, SessionStore } from '../../src/sessions/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
 import { exportSession } from '../../src/sessions/core/export-session.ts';
-import { ann, bob, readEvents, stageOn } from './stage.ts';
+import { ann, bob, changeStored, readEvents, stageOn } from './stage.ts';
 
 async function collect(exported: AsyncIterable<ExportedSession>): Promise<readonly ExportedSession[]> {
   const all: ExportedSession[] = [];
@@ -22,11 +22,8 @@ async function stageWithSessions() {
 }
 
 /** Damages an entry of a session. */
-async function damage(store: SessionStore, sessionId: string): Promise<void> {
-  const { head = 0 } = (await store.log.load(sessionId)) ?? {};
-  const { epoch } = await store.claims.read();
-  await store.log.rewrite({ sessionId, epoch, after: head, entries: [{ n: 1, body: '{"broken' }] });
-}
+const damage = (store: SessionStore, sessionId: string): Promise<void> =>
+  changeStored(store, sessionId, () => ({ rewrites: [{ n: 1, body: '{"broken' }] }));
 
 test('everything of matching sessions, as plain JSON', async () => {
   const { runtime, agent } = await stageWithSessions();

@@ -88,7 +88,7 @@ describe('work that ends late', () => {
     const write: SessionStore['log']['write'] = async (given) => {
       if (given.clearsEffects === true) late.open();
       await settle();
-      await store.log.write(given);
+      return store.log.write(given);
     };
     const runtime = stage.start({ store: { ...store, log: { ...store.log, write } }, agents: [withoutSpinning(stage.agent)] });
     const { sent: first } = await begin(runtime);

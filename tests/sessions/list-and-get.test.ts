@@ -148,7 +148,7 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
           const gate = write.clearsEffects === true ? hold.next : undefined;
           gate?.reach();
           await gate?.passed;
-          await inner.log.write(write);
+          return inner.log.write(write);
         },
       },
     };
@@ -268,7 +268,7 @@ describe.each(pickSubjects(places))('what waits for somebody over %s', (_, makeP
       await runtime.create({ id: `s${index}`, agent, tenant: index === 1 ? 'u' : 't', owner: `o${index}` }, { by: ann });
       await runtime.send(`s${index}`, order, { by: ann });
     }
-    const client = stage.start({ agents, store: place.open(), role: 'client', takeOver: false, approvals: { expireAfterMs: 60_000 } });
+    const client = stage.start({ agents, store: place.open(), role: 'client', approvals: { expireAfterMs: 60_000 } });
     for (const each of [runtime, client]) {
       const pages = [await each.waits({ limit: 1 })];
       for (let last = pages.at(-1); last?.cursor !== undefined; last = pages.at(-1))

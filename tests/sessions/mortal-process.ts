@@ -80,19 +80,33 @@ const summary = ({ effects = [], entries = [] }: SessionWrite): string =>
 
 /** A store as a process sees it that can die at each of its operations, before it is kept or before it is told. */
 export function mortalStore(store: SessionStore, process: MortalProcess): SessionStore {
+  /** Methods of a port at which a process does not die; a dead one does nothing with them. */
+  const keepFromDead = <Port extends object>(port: Port): Port => {
+    const methods = Object.entries(port).map(([name, method]: [string, (...args: readonly unknown[]) => unknown]) => [
+      name,
+      (...args: readonly unknown[]) => (process.isDead ? waitForever() : method(...args)),
+    ]);
+    // Holds: each method of a port returns a promise.
+    return Object.fromEntries(methods) as Port;
+  };
   return {
     ...store,
-    claims: { ...store.claims, claim: (...args) => process.work('claim', () => store.claims.claim(...args)) },
+    inbox: keepFromDead(store.inbox),
+    notes: keepFromDead(store.notes),
+    leases: {
+      ...keepFromDead(store.leases),
+      join: (...args) => process.work('join', () => store.leases.join(...args)),
+      claim: (...args) => process.work('claim', () => store.leases.claim(...args)),
+    },
     log: {
-      ...store.log,
+      ...keepFromDead(store.log),
       write: (write) => process.work(`write ${summary(write)}`, () => store.log.write(write)),
       load: (...args) => process.work('load', () => store.log.load(...args)),
       entries: (...args) => process.work('entries', () => store.log.entries(...args)),
       findRequest: (...args) => process.work('findRequest', () => store.log.findRequest(...args)),
     },
-
     heads: {
-      ...store.heads,
+      ...keepFromDead(store.heads),
       list: (...args) => process.work('list', () => store.heads.list(...args)),
       quarantine: (...args) => process.work('quarantine', () => store.heads.quarantine(...args)),
     },

@@ -239,35 +239,53 @@ test('a turn of a chat waits too, if the chat retries', async () => {
 });
 
 describe('a clock that jumps while a session waits for a provider', () => {
-  test.each([2 * hour, -2 * hour])('by %i ms changes neither the tries nor the longest time', async (jumpMs) => {
+  /** Returns the minutes after which the provider was tried, in a little more than an hour. */
+  async function findTries(outage: ReturnType<typeof createOutage>): Promise<readonly number[]> {
+    const found: number[] = [];
+    for (let minutes = 1; minutes <= 65; minutes += 1) {
+      const before = outage.model.calls.length;
+      await outage.clock.advance(minute);
+      if (outage.model.calls.length > before) found.push(minutes);
+    }
+    return found;
+  }
+
+  test('back makes it wait until the stored time, and changes neither the tries nor the longest time', async () => {
     const outage = createOutage(createPlace());
     const { runtime } = await begin(outage);
-    const tries = async (jump: number): Promise<readonly number[]> => {
-      outage.clock.shiftWall(jump);
-      const found: number[] = [];
-      for (let minutes = 1; minutes <= 65; minutes += 1) {
-        const before = outage.model.calls.length;
-        await outage.clock.advance(minute);
-        if (outage.model.calls.length > before) found.push(minutes);
-      }
-      return found;
-    };
+    const before = outage.model.calls.length;
+    outage.clock.shiftWall(-2 * hour);
+    // Half of the first pause has passed: no try comes on the stroke of a minute.
+    await outage.clock.advance(2 * hour + 15_000);
+    expect(outage.model.calls.length).toBe(before);
     // 30 s, 1, 2, 4 min, then every 5 min, and a last one when the hour is over.
-    expect(await tries(jumpMs)).toStrictEqual([1, 2, 4, 8, 13, 18, 23, 28, 33, 38, 43, 48, 53, 58, 60]);
+    expect(await findTries(outage)).toStrictEqual([1, 2, 4, 8, 13, 18, 23, 28, 33, 38, 43, 48, 53, 58, 60]);
     expect(await runtime.get('s')).toMatchObject({ status: 'failed', stopReason: 'retry_limit', stepCount: 5 });
   });
 
-  test('does not make it wait for longer if something else is done to the session', async () => {
+  test('forward beyond the longest time leaves one try', async () => {
     const outage = createOutage(createPlace());
     const { runtime } = await begin(outage);
+    outage.clock.shiftWall(2 * hour);
+    expect(await findTries(outage)).toStrictEqual([1]);
+    expect(await runtime.get('s')).toMatchObject({ status: 'failed', stopReason: 'retry_limit', stepCount: 5 });
+  });
+
+  test('back does not make it wait beyond the stored time if something else is done to the session', async () => {
+    const outage = createOutage(createPlace());
+    const { runtime } = await begin(outage);
+    const [wait] = (await runtime.get('s')).waitingFor;
+    if (wait?.type !== 'provider') throw new Error('it does not wait for the provider');
     outage.clock.shiftWall(-2 * hour);
     await runtime.grant('s', { steps: 1 }, { by: ann, until: 'accepted' });
     outage.provider.failure = undefined;
-    await outage.clock.advance(30_000);
+    await outage.clock.advance(wait.nextTryAt - outage.clock.now() - 1);
+    expect(await runtime.get('s')).toMatchObject({ status: 'waiting' });
+    await outage.clock.advance(1);
     expect(await runtime.get('s')).toMatchObject({ status: 'completed' });
   });
 
-  test('does not make it wait for longer if that was during the retries', async () => {
+  test('back during the retries does not make it wait for longer', async () => {
     const outage = createOutage(createPlace());
     const runtime = outage.open();
     await runtime.create({ id: 's' }, { by: ann });
@@ -287,7 +305,7 @@ describe('a clock that jumps while a session waits for a provider', () => {
   test.each([
     ['after a restart', 0],
     ['after a restart with a clock that was set back', -5 * hour],
-  ])('%s, the time that a provider asked for is waited for, and no longer', async (_, jumpMs) => {
+  ])('%s, it is tried at the time that the provider asked for, as it is stored', async (_, jumpMs) => {
     const outage = createOutage(createPlace());
     outage.provider.failure = { ...noCapacity, type: 'rate_limit', retryAfterMs: 30 * minute };
     const first = outage.open();
@@ -297,7 +315,7 @@ describe('a clock that jumps while a session waits for a provider', () => {
     outage.clock.shiftWall(jumpMs);
     const next = outage.open();
     await next.ready;
-    await outage.clock.advance(30 * minute - 1);
+    await outage.clock.advance(30 * minute - 1 - jumpMs);
     expect(outage.model.calls.length).toBe(1);
     outage.provider.failure = undefined;
     await outage.clock.advance(1);

@@ -285,12 +285,18 @@ describe('events of people, and a process that dies', () => {
       const process = mortality.start();
       stage.gate.current = createGate();
       const { clock, ids } = stage;
-      const options = { ...newProcess, maxRecoveries: Number.POSITIVE_INFINITY, agents: [stage.agent()], clock, ids };
+      // The second message comes before the first step has ended, in every life.
+      const isSaid = createGate();
+      const { look } = stage.tools;
+      const slowLook: typeof look = { ...look, run: async (args, call) => isSaid.passed.then(() => look.run(args, call)) };
+      const agents = [stage.agent({ tools: Object.values({ ...stage.tools, look: slowLook }) })];
+      const options = { ...newProcess, maxRecoveries: Number.POSITIVE_INFINITY, agents, clock, ids };
       const runtime = createSessionRuntime({ ...options, store: mortalStore(stage.place.open(), process), onProblem: () => undefined });
       const act = async (): Promise<'done'> => {
         await runtime.create({ id: 'one' }, { by: ann, requestId: 'make' });
         await runtime.send('one', 'look 1; pay 2; slow 3; say End', { by: ann, requestId: 'go', until: 'accepted' });
         await runtime.send('one', 'pay 2; slow 3; say End', { by: bob, requestId: 'more', until: 'accepted' });
+        isSaid.open();
         const wait = await until(async () => {
           const { waitingFor, status, events } = { ...(await runtime.get('one')), events: await readEvents(runtime, 'one') };
           const isOver = status === 'stopped' || status === 'completed' || events.some(({ type }) => type === 'WaitResolved');
@@ -310,7 +316,7 @@ describe('events of people, and a process that dies', () => {
       const acting = act();
       acting.catch(() => undefined);
       const end = await Promise.race([acting, process.died]);
-      const reader = stage.start({ store: stage.place.open(), takeOver: false, standby: true });
+      const reader = stage.start({ store: stage.place.open(), role: 'client' });
       kept.push(await readEvents(reader, 'one').catch(() => []));
       if (end === 'done') return { moments: mortality.moments, events: await readEvents(runtime, 'one'), kept };
     }

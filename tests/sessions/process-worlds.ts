@@ -27,7 +27,6 @@ export interface WorkerProcess {
   /** Settles when the worker says this; rejects if it ends before. */
   hear(type: WorkerWord['type']): Promise<void>;
   say(command: WorkerCommand): void;
-  readonly isRunning: boolean;
   kill(): Promise<void>;
   readonly gone: Promise<unknown>;
 }
@@ -49,9 +48,6 @@ export function startWorker(file: string, orders: WorkerOrders): WorkerProcess {
   return {
     hear,
     say: (command) => void child.send(command),
-    get isRunning() {
-      return child.exitCode === null && child.signalCode === null;
-    },
     kill: async () => {
       child.kill('SIGKILL');
       await gone;
@@ -60,7 +56,7 @@ export function startWorker(file: string, orders: WorkerOrders): WorkerProcess {
   };
 }
 
-/** Makes worlds with a worker process and a client in this one. */
+/** Makes worlds with worker processes and a client in this one. */
 export function createProcessWorlds(file: string, makePlace: (folder: string) => SharedPlace | Promise<SharedPlace>): RuntimeWorldFactory {
   return async (given) => {
     const { path: folder, remove } = newFolder();
@@ -73,7 +69,8 @@ export function createProcessWorlds(file: string, makePlace: (folder: string) =>
       await started.hear('ready');
       return started;
     };
-    let worker = await start();
+    /** Workers that run. */
+    const running = [await start()];
     const store = place.open();
     const { release, ...rules } = given;
     const agents = createConformanceAgents({ ...scene.surroundings, clock }, release);
@@ -82,21 +79,23 @@ export function createProcessWorlds(file: string, makePlace: (folder: string) =>
       runtime,
       records: async () => scene.read(),
       open: async (gate) => scene.open(gate),
-      kill: () => worker.kill(),
+      kill: async () => running.shift()?.kill(),
       drain: async () => {
-        const drained = worker.hear('drained');
-        worker.say({ type: 'drain' });
+        const worker = running.shift();
+        const drained = worker?.hear('drained');
+        worker?.say({ type: 'drain' });
         await drained;
-        await worker.gone;
+        await worker?.gone;
       },
+      add: async () => void running.push(await start()),
       restart: async (more) => {
         options = more ?? options;
-        worker = await start();
+        running.push(await start());
       },
       leave: () => runtime.drain(),
       advance: async (ms) => {
         skippedMs += ms;
-        if (worker.isRunning) {
+        for (const worker of running) {
           const advanced = worker.hear('advanced');
           worker.say({ type: 'advance', ms });
           await advanced;
@@ -105,7 +104,7 @@ export function createProcessWorlds(file: string, makePlace: (folder: string) =>
       },
       dispose: async () => {
         await runtime.drain();
-        if (worker.isRunning) await worker.kill();
+        for (const worker of running) await worker.kill();
         await store.close();
         await place.dispose();
         remove();
@@ -116,7 +115,7 @@ export function createProcessWorlds(file: string, makePlace: (folder: string) =>
 
 export const sqliteProcessWorld: WorldKind = {
   name: 'SQLite, worker in another process',
-  abilities: ['kill', 'drain', 'client', 'time'],
+  abilities: ['kill', 'drain', 'client', 'time', 'workers'],
   isSerial: true,
   make: createProcessWorlds(fileURLToPath(new URL('world-worker.ts', import.meta.url)), (folder) => {
     const path = join(folder, 'sessions.db');

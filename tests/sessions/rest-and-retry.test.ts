@@ -68,7 +68,7 @@ describe('after the store has failed', () => {
             isFirst = false;
             throw new StoreUnavailableError('full', 'the disk is full');
           }
-          await store.log.write(write);
+          return store.log.write(write);
         },
       },
     };

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { defineTool } from '../../src/entry/index.ts';
 import type { EmbeddedRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
+import { createFakeClock } from '../../src/testing/index.ts';
 import type { Place } from './stage.ts';
-import { ann, refusal, stageOn, until } from './stage.ts';
+import { ann, stageOn, until } from './stage.ts';
 
 const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
 
@@ -71,7 +72,7 @@ describe('sessions above maxConcurrent', () => {
     const first = send(runtime, 1);
     await opened(1);
     const second = send(runtime, 2);
-    await until(async () => expect((await runtime.list()).sessions).toHaveLength(2));
+    await until(async () => expect(await runtime.actions('s2')).toHaveLength(2));
     const joined = runtime.send('s2', 'say Never mind', { by: ann });
     await until(async () => expect(await runtime.actions('s2')).toHaveLength(3));
     end(1);
@@ -86,7 +87,7 @@ describe('sessions above maxConcurrent', () => {
     void send(runtime, 1).catch(() => undefined);
     await opened(1);
     const second = send(runtime, 2);
-    await until(async () => expect((await runtime.list()).sessions).toHaveLength(2));
+    await until(async () => expect(await runtime.actions('s2')).toHaveLength(2));
     expect(await runtime.cancel('s2', 'changed my mind', { by: ann })).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
     expect((await second).status).toBe('stopped');
     await opened(1);
@@ -98,7 +99,7 @@ describe('sessions above maxConcurrent', () => {
     const first = Promise.allSettled([send(runtime, 1)]);
     await opened(1);
     const second = Promise.allSettled([send(runtime, 2)]);
-    await until(async () => expect((await runtime.list()).sessions).toHaveLength(2));
+    await until(async () => expect(await runtime.actions('s2')).toHaveLength(2));
     const draining = runtime.drain();
     await clock.advance(0);
     end(1);
@@ -106,8 +107,29 @@ describe('sessions above maxConcurrent', () => {
     await first;
     await second;
     const next = start();
-    expect((await next.ready).resumed).toContain('s2');
+    expect((await next.ready).resumed).toStrictEqual(['s1']);
     await opened(2);
+    end(2);
+    await until(async () => expect((await next.list({ status: 'completed' })).sessions).toHaveLength(2));
+  });
+
+  test('are taken by another worker that has room', async () => {
+    const { start, send, opened, end } = setUp();
+    const heartbeatClock = createFakeClock();
+    const alive = { silenceMs: 15_000, maxConcurrent: 1, heartbeatClock };
+    const full = start(alive);
+    const first = send(full, 1);
+    await opened(1);
+    const second = send(full, 2);
+    await until(async () => expect(await full.actions('s2')).toHaveLength(2));
+    // Its next sign of life says that it has no room.
+    await heartbeatClock.advance(500);
+    start(alive);
+    await opened(1, 2);
+    end(2);
+    expect(await second).toMatchObject({ status: 'completed', text: 'End' });
+    end(1);
+    expect((await first).status).toBe('completed');
   });
 
   test('free their place if their store fails', async () => {
@@ -136,40 +158,42 @@ describe('sessions above maxConcurrent', () => {
 });
 
 describe('recovery', () => {
-  test('runs half of maxConcurrent at once, and then the rest', async () => {
+  test('takes what there is room for, and then the rest', async () => {
     const { start, opened, end } = setUp(await leaveOpen(5));
     const runtime = start({ maxConcurrent: 4 });
     const { resumed } = await runtime.ready;
-    expect([...resumed].sort()).toStrictEqual(['s1', 's2', 's3', 's4', 's5']);
-    await opened(5, 4);
-    end(5);
-    await opened(4, 3);
-    end(4);
+    expect(resumed).toStrictEqual(['s1', 's2', 's3', 's4']);
+    await opened(1, 2, 3, 4);
     end(3);
-    await opened(2, 1);
-    end(2);
-    end(1);
+    await opened(1, 2, 4, 5);
+    for (const amount of [1, 2, 4, 5]) end(amount);
     await until(async () => expect((await runtime.list({ status: 'completed' })).sessions).toHaveLength(5));
   });
 
-  test('leaves room for a message that is sent now', async () => {
-    const { start, send, opened, end } = setUp(await leaveOpen(5));
-    const runtime = start({ maxConcurrent: 4 });
-    await opened(5, 4);
-    const sent = send(runtime, 9);
-    await opened(5, 4, 9);
-    end(9);
-    expect((await sent).status).toBe('completed');
+  test('leaves the rest to other workers', async () => {
+    const { start, opened, end, place } = setUp(await leaveOpen(5));
+    const first = start({ maxConcurrent: 2 });
+    await first.ready;
+    await opened(1, 2);
+    start({ silenceMs: 15_000 });
+    await opened(1, 2, 3, 4, 5);
+    for (const amount of [1, 2, 3, 4, 5]) end(amount);
+    await until(async () => expect((await place.open().heads.list({ isOpen: true })).sessions).toStrictEqual([]));
   });
 
-  test('lets a session that waits for its turn go ahead if somebody acts on it', async () => {
-    const { start, opened, end } = setUp(await leaveOpen(5));
-    const runtime = start({ maxConcurrent: 4 });
-    await opened(5, 4);
-    const resumed = runtime.resume('s1', { by: ann });
-    await opened(5, 4, 1);
+  test('comes after what has cost no worker yet', async () => {
+    const { start, send, opened, end } = setUp(await leaveOpen(2));
+    const runtime = start({ maxConcurrent: 1 });
+    await opened(1);
+    const sent = send(runtime, 9);
+    await until(async () => expect(await runtime.actions('s9')).toHaveLength(2));
     end(1);
-    expect((await resumed).status).toBe('completed');
+    await opened(9);
+    end(9);
+    expect((await sent).status).toBe('completed');
+    await opened(2);
+    end(2);
+    await until(async () => expect((await runtime.list({ status: 'completed' })).sessions).toHaveLength(3));
   });
 
   test('does not keep anybody waiting who asks for something else', async () => {
@@ -195,11 +219,14 @@ test.each([0, -1, 1.5, Number.NaN, '5'])('maxConcurrent: %s is refused', (maxCon
   );
 });
 
-test('a runtime whose list of open sessions cannot be read says so, and ends', async () => {
+test('a runtime whose list of open sessions cannot be read says so, and resumes them all the same', async () => {
   const place = await leaveOpen(1);
-  const { start } = setUp(place);
+  const { start, opened, end } = setUp(place);
   const store = place.open();
   const runtime = start({ store: { ...store, heads: { ...store.heads, list: () => Promise.reject(new Error('unplugged')) } } });
   await expect(runtime.ready).rejects.toThrow('unplugged');
-  await refusal(runtime.send('s1', 'Hello?', { by: ann }), 'runtime-closed');
+  await opened(1);
+  end(1);
+  await until(async () => expect((await runtime.get('s1')).text).toBe('End'));
+  expect((await runtime.send('s1', 'say Hello', { by: ann })).text).toBe('Hello');
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { SteplineError } from '../../src/lib/index.ts';
 import type { RuntimeWorldFactory, RuntimeWorld } from '../../src/testing/index.ts';
-import { sessionRuntimeConformance } from '../../src/testing/index.ts';
+import { sessionRuntimeConformance, WorldAbility } from '../../src/testing/index.ts';
 import type { Breaking } from './broken-runtimes.ts';
 import { broken } from './broken-runtimes.ts';
 import { memoryWorlds } from './worlds.ts';
@@ -33,8 +33,8 @@ describe.concurrent('the conformance suite of session runtimes', () => {
   test.each(Object.entries(broken))(
     'notices a runtime that breaks: %s',
     async (name, breaking) => {
-      const needsClient = findCase(name, alone, ['kill', 'drain', 'time'])?.missing.includes('client');
-      const found = findCase(name, breakWorld(needsClient === true ? parted : alone, breaking), ['kill', 'drain', 'time', 'client']);
+      const needsClient = findCase(name, alone, ['kill', 'drain', 'time', 'workers'])?.missing.includes('client');
+      const found = findCase(name, breakWorld(needsClient === true ? parted : alone, breaking), Object.values(WorldAbility));
       await expect(found?.run()).rejects.toBeInstanceOf(SteplineError);
     },
     60_000,

@@ -19,7 +19,7 @@ export async function serveWorld(openStore: (place: WorkerOrders['place']) => Se
   const { surroundings } = createFileScene(folder);
   const agents = createConformanceAgents({ ...surroundings, clock, onProblem: () => undefined }, release);
   const store = await openStore(place);
-  const runtime = createSessionRuntime({ ...rules, agents, store, role: 'worker', standby: true, clock, onProblem: () => undefined });
+  const runtime = createSessionRuntime({ ...rules, agents, store, role: 'worker', clock, onProblem: () => undefined });
   process.on('message', (command: WorkerCommand) => {
     if (command.type === 'advance') void clock.advance(command.ms).then(() => say({ type: 'advanced' }));
     else

@@ -55,9 +55,9 @@ describe.each(pickSubjects(places))('an approval for the rest of a session over 
     expect(refused.message).toBe('Unknown scope of approve() "forever". Use one of session.');
     const store = place.open();
     const request = { type: 'approve', waitId: wait.id, digest: wait.digest, scope };
-    const { num } = await store.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: JSON.stringify({ request, by: bob }) });
+    const mail = await store.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: JSON.stringify({ request, by: bob }) });
     await expect
-      .poll(async () => (await store.inbox.read({ isWaiting: false })).find((mail) => mail.num === num)?.reply)
+      .poll(async () => (await store.inbox.read({ isWaiting: false })).find(({ num }) => num === mail?.num)?.reply)
       .toContain('forever');
     expect([ran, (await runtime.get('s')).status]).toEqual([[], 'waiting']);
   });
@@ -123,10 +123,11 @@ describe.each(pickSubjects(places))('an approval for the rest of a session over 
       log: {
         ...store.log,
         write: async (write) => {
-          await store.log.write(write);
+          const written = await store.log.write(write);
           // Revoked between the first covered call of a step and the second.
           const isCovered = write.entries?.some(({ body }) => body.includes('coveredBy')) === true;
           if (isCovered && revoked.length === 0) revoked.push(runtime.revokeApproval('s', id, { by: ann, until: 'accepted' }));
+          return written;
         },
       },
     };
@@ -163,7 +164,7 @@ describe.each(pickSubjects(places))('an approval for the rest of a session over 
     const { start } = setUp(place);
     const id = await approve(start());
     const runtime = start();
-    const client = start({ store: place.open(), role: 'client', takeOver: false });
+    const client = start({ store: place.open(), role: 'client' });
     for (const each of [runtime, client]) expect((await each.get('s')).approvals).toMatchObject([{ id, uses: 1 }]);
     expect(await runtime.send('s', 'pay 5', { by: ann })).toMatchObject({ status: 'completed' });
     expect((await client.get('s')).approvals).toMatchObject([{ id, uses: 2 }]);

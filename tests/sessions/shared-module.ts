@@ -18,10 +18,10 @@ function getPlace(): ReturnType<typeof createMemoryPlace> {
 export const copy: object = {};
 export const runtime = sharedRuntime('shared-module', () => createSessionRuntime({ agents: [agent], store: getPlace().open() }));
 
-/** Returns the number of claims on the place. */
-export async function countClaims(): Promise<number> {
+/** Returns the number of workers that the place has. */
+export async function countWorkers(): Promise<number> {
   await runtime.ready;
-  return (await getPlace().open().claims.read()).epoch;
+  return (await getPlace().open().leases.workers()).length;
 }
 
 /** Ends the runtime, and forgets the place. */

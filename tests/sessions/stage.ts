@@ -15,15 +15,17 @@ import type {
   SessionRuntimeOptions,
   SessionStore,
   SessionWait,
+  SessionWrite,
   StoredEvent,
+  StoredSession,
 } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 
-/** Options of a runtime that stands for a new process: it takes the store over, and an abandoned one gives no sign of life. */
+/** Options of a runtime that stands for a new process: every other one counts as gone, and an abandoned one gives no sign of life. */
 export const newProcess = {
-  takeOver: true,
+  silenceMs: 0,
   // A new clock for each process: a clock that all share keeps every abandoned runtime by its timer.
   get heartbeatClock() {
     return createFakeClock();
@@ -208,6 +210,18 @@ export async function dump(store: SessionStore): Promise<unknown> {
     return { id, damage, stored, entries };
   });
   return Promise.all(all);
+}
+
+/** Changes a session that nobody owns, past every runtime. */
+export async function changeStored(
+  store: SessionStore,
+  sessionId: string,
+  change: (stored: StoredSession) => Pick<SessionWrite, 'header' | 'rewrites'>,
+): Promise<void> {
+  const stored = await store.log.load(sessionId);
+  if (stored === undefined) throw new Error(`There is no session ${sessionId}.`);
+  const lease = { worker: 'somebody', fence: stored.fence, type: 'free' } as const;
+  await store.log.write({ sessionId, lease, keepsLease: false, after: stored.head, ...change(stored) });
 }
 
 /** Actions in the log. */

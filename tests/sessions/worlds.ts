@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EmbeddedRuntime, RuntimeRole, SessionStore } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, RuntimeRole, SessionStore, StoredWorker } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import type { AgentSurroundings, RuntimeWorldFactory, RuntimeWorldOptions, WorldAbility } from '../../src/testing/index.ts';
@@ -30,6 +30,7 @@ const waitForever = (): Promise<never> => new Promise(() => undefined);
 
 /** A process, as far as one can live and die within another. */
 interface Life {
+  readonly name: string;
   isOver: boolean;
 }
 
@@ -54,9 +55,9 @@ export function createMortalStore(store: SessionStore, life: Life): SessionStore
     // Holds: each method of a port returns a promise.
     return Object.fromEntries(methods) as Port;
   };
-  const { log, heads, claims, inbox, notes, feed, changes } = store;
+  const { log, heads, leases, inbox, notes, feed, changes } = store;
   return {
-    ...{ log: wrap(log), heads: wrap(heads), claims: wrap(claims), inbox: wrap(inbox) },
+    ...{ log: wrap(log), heads: wrap(heads), leases: wrap(leases), inbox: wrap(inbox) },
     ...{ notes: wrap(notes), feed: wrap(feed) },
     changes: {
       watch: (listener) =>
@@ -92,7 +93,14 @@ function createScene() {
   return { records, createSurroundings, openGate };
 }
 
-/** Makes worlds on places of a kind: one runtime with both roles, or a worker and a client on two stores. */
+/** Notes that a process has died, as workers see of each other on one machine. */
+async function noteDeath(store: SessionStore, { name }: Life): Promise<void> {
+  const find = async (): Promise<readonly StoredWorker[]> => (await store.leases.workers()).filter((worker) => worker.name === name);
+  for (let found = await find(); found.length > 0; found = await find())
+    for (const { id: worker, beats } of found) await store.leases.free({ worker, beats });
+}
+
+/** Makes worlds on places of a kind: workers that the application is in itself, or workers and a client on stores of their own. */
 function createWorlds(makePlace: () => WorldPlace | Promise<WorldPlace>, hasClient: boolean): RuntimeWorldFactory {
   return async (given) => {
     const place = await makePlace();
@@ -105,37 +113,50 @@ function createWorlds(makePlace: () => WorldPlace | Promise<WorldPlace>, hasClie
       opened.push(store);
       const { release, ...rules } = options;
       const agents = createConformanceAgents(scene.createSurroundings(life, clock), release);
-      const more = role === 'client' ? {} : { takeOver: true };
       const onProblem = (): void => undefined;
-      return createSessionRuntime({ ...rules, ...more, agents, store: createMortalStore(store, life), role, clock, onProblem });
+      const { name } = life;
+      return createSessionRuntime({ ...rules, name, agents, store: createMortalStore(store, life), role, clock, onProblem });
     };
+    let started = 0;
     const startWorker = async () => {
-      const life: Life = { isOver: false };
-      const runtime = start(hasClient ? 'worker' : 'both', life);
+      const life: Life = { name: `worker ${(started += 1)}`, isOver: false };
+      const runtime = start('worker', life);
       await runtime.ready;
       return { life, runtime };
     };
-    let worker = await startWorker();
-    const client = hasClient ? start('client', { isOver: false }) : undefined;
+    let last = await startWorker();
+    /** Workers that run. */
+    const running = [last];
+    const addWorker = async (): Promise<void> => {
+      last = await startWorker();
+      running.push(last);
+    };
+    const client = hasClient ? start('client', { name: 'client', isOver: false }) : undefined;
     return {
       get runtime() {
-        return client ?? worker.runtime;
+        return client ?? last.runtime;
       },
       records: async () => [...scene.records],
       open: async (gate) => scene.openGate(gate),
       kill: async () => {
-        worker.life.isOver = true;
+        const killed = running.shift();
+        if (killed === undefined) return;
+        killed.life.isOver = true;
+        const store = place.open();
+        opened.push(store);
+        await noteDeath(store, killed.life);
       },
-      drain: () => worker.runtime.drain(),
+      drain: async () => running.shift()?.runtime.drain(),
+      add: addWorker,
       restart: async (more) => {
         options = more ?? options;
-        worker = await startWorker();
+        await addWorker();
       },
-      leave: () => (client ?? worker.runtime).drain(),
+      leave: () => (client ?? last.runtime).drain(),
       advance: (ms) => clock.advance(ms),
       dispose: async () => {
         await client?.drain();
-        if (!worker.life.isOver) await worker.runtime.drain({ timeoutMs: 0 });
+        for (const { runtime } of running) await runtime.drain({ timeoutMs: 0 });
         for (const store of opened) await store.close().catch(() => undefined);
         await place.dispose();
       },
@@ -143,11 +164,11 @@ function createWorlds(makePlace: () => WorldPlace | Promise<WorldPlace>, hasClie
   };
 }
 
-const inOneProcess: readonly WorldAbility[] = ['kill', 'drain', 'time'];
+const inOneProcess: readonly WorldAbility[] = ['kill', 'drain', 'time', 'workers'];
 
 /** The two kinds of worlds in one process, over places of a kind. */
 export const createWorldKinds = (name: string, makePlace: () => WorldPlace | Promise<WorldPlace>): readonly [WorldKind, WorldKind] => [
-  { name: `${name}, one runtime`, abilities: inOneProcess, make: createWorlds(makePlace, false) },
+  { name: `${name}, no client`, abilities: inOneProcess, make: createWorlds(makePlace, false) },
   { name: `${name}, worker and client`, abilities: [...inOneProcess, 'client'], make: createWorlds(makePlace, true) },
 ];
 

@@ -1,4 +1,4 @@
-// The partner desk as `npm start` serves it, over the sources: a supervisor, a worker and a web server in processes of their own.
+// The partner desk as `npm start` serves it, over the sources: a supervisor, two workers and a web server in processes of their own.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
+import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { terminalPreload } from './desk.ts';
 import { sourcePreload, toImport } from './source-preload.ts';
 
@@ -105,8 +106,16 @@ export async function serveDesk() {
       const [wait] = waits;
       return post(`${sessionPath(id)}/waits/${wait?.wait_id ?? ''}/approve`, { digest: wait?.digest, until: 'rest' });
     },
-    /** Number of a process of the desk; undefined while there is none. */
-    findProcess: (file: 'web-process.ts' | 'worker-process.ts'): number | undefined =>
-      listProcesses().find(({ parent, command }) => parent === desk.pid && command.includes(file))?.pid,
+    /** Numbers of the processes of the desk that run this file. */
+    findProcesses: (file: 'web-process.ts' | 'worker-process.ts'): readonly number[] =>
+      listProcesses().flatMap(({ parent, command, pid }) => (parent === desk.pid && command.includes(file) ? [pid] : [])),
+    /** Number of the process that runs a session. */
+    findWorker: async (id: string): Promise<number> => {
+      const store = sqliteStore({ path: db });
+      const owner = (await store.heads.read(id))?.worker;
+      const worker = (await store.leases.workers()).find((each) => each.id === owner);
+      await store.close();
+      return worker?.pid ?? 0;
+    },
   };
 }

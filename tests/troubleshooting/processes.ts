@@ -9,7 +9,6 @@ import { scriptedModel } from '../../src/entry/testing.ts';
 import { ann, waitForStatus } from '../faults/desk.ts';
 import { anyInput, call, createTool, fail, say } from '../faults/props.ts';
 import { newPath } from '../sessions/stage.ts';
-import { onTestFinished } from 'vitest';
 import type { Scene, Shop } from './scene.ts';
 import { createShop, createSignal, skipRetryWaits } from './scene.ts';
 
@@ -93,26 +92,18 @@ export async function stageOutage(): Promise<Scene> {
   return shop;
 }
 
-/** A worker that has the store, and a second one that wants it. */
-export async function stageStoreInUse(): Promise<Scene> {
+/** An action that waits for a worker, and there is none. */
+export async function stageNobody(): Promise<Scene> {
   const path = newPath();
   const store = sqliteStore({ path });
   const agent = createAgent({ id: 'support', model: scriptedModel([]) });
-  const worker = createSessionRuntime({ agents: [agent], store, name: 'desk' });
-  onTestFinished(async () => {
-    await worker.drain({ timeoutMs: 0 });
-    await store.close();
-  });
-  await worker.ready;
-  const other = sqliteStore({ path });
-  const second = createSessionRuntime({ agents: [agent], store: other, onProblem: () => undefined });
-  const error = await second.ready.then(
-    () => 'The second runtime got the store.',
-    (refusal: unknown) => (refusal instanceof Error ? refusal.message : String(refusal)),
-  );
-  await second.drain({ timeoutMs: 0 });
-  await other.close();
-  return { path, now: () => Date.now(), error };
+  const client = createSessionRuntime({ agents: [agent], store, role: 'client' });
+  const by = { id: 'ann', kind: 'user' };
+  await client.create({ id: 'order-31' }, { by });
+  await client.send('order-31', 'Where is order 31?', { by, until: 'accepted' });
+  await client.drain();
+  await store.close();
+  return { path, now: () => Date.now() };
 }
 
 /** An approval that a sub-agent asks for. */

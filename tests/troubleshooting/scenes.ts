@@ -2,7 +2,7 @@
 import { stageCutOff, stageJson, stageNothing } from './answers.ts';
 import { stageActiveTime, stageWeekend } from './clocks.ts';
 import { stageFlakyTool, stageOneStep, stageOwnRule } from './decisions.ts';
-import { stageMissedApproval, stageOutage, stageStoreInUse, stageStuck, stageTwice } from './processes.ts';
+import { stageMissedApproval, stageNobody, stageOutage, stageStuck, stageTwice } from './processes.ts';
 import type { Scene } from './scene.ts';
 
 export const scenes: Readonly<Record<string, () => Promise<Scene>>> = {
@@ -17,6 +17,6 @@ export const scenes: Readonly<Record<string, () => Promise<Scene>>> = {
   'The answer is cut off': stageCutOff,
   'My session will not resume': stageStuck,
   'It gave up during an outage': stageOutage,
-  'Another process has my store': stageStoreInUse,
+  'Nobody runs my session': stageNobody,
   'The page misses an approval': stageMissedApproval,
 };

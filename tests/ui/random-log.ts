@@ -117,7 +117,7 @@ class World {
     };
     const agents = [this.scenario.kind === 'agent' ? this.#createAgent() : this.#createChat()];
     const adapter = this.#createAdapter();
-    const options = { takeOver: true, heartbeatClock: createFakeClock(), onProblem: () => undefined };
+    const options = { silenceMs: 0, heartbeatClock: createFakeClock(), onProblem: () => undefined };
     this.runtime = createSessionRuntime({ ...options, agents, store: this.#place.open(), clock, ids, onEvent });
     return this.runtime;
   }

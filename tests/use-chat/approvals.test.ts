@@ -15,7 +15,9 @@ const paid = ['text: Shall I?', 'tool-pay: output-available', 'text: Done.'];
 async function openAsking(answers: readonly (string | ScriptedAnswer)[] = [asking, 'Done.'], options: Partial<SiteOptions> = {}) {
   const { pay, runs } = createPay();
   const model = scriptedModel(answers);
-  const site = await openChatSite({ agent: createAgent({ model, tools: [pay] }), ...options });
+  const clock = options.runtime?.clock;
+  const agent = createAgent({ model, tools: [pay], ...(clock !== undefined && { ports: { clock } }) });
+  const site = await openChatSite({ agent, ...options });
   const page = await site.open('c1');
   await page.sendMessage({ text: 'Pay.' });
   return { site, page, runs, model, id: getApprovals(page)[0] ?? '' };

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { ChildSettings, FromChild, ToChild } from './messages.ts';
 
 export interface Child {
+  readonly pid: number | undefined;
   send(message: ToChild): void;
   onMessage(listener: (message: FromChild) => void): void;
   /** Ends it the hard way. */
@@ -24,6 +25,7 @@ export function startChild<Settings extends ChildSettings>(file: string, setting
   };
   send({ type: 'start', settings });
   return {
+    pid: child.pid,
     send,
     // Holds: the files of this folder send nothing else.
     onMessage: (listener) => void child.on('message', (message) => listener(message as FromChild)),

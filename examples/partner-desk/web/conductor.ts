@@ -9,8 +9,9 @@ import { ActId } from './acts.ts';
 
 /** The supervisor, as the tour needs it. */
 export interface Backstage {
-  killWorker(): void;
-  /** Lets a process whose clock is slow begin this session. Settles when the regular worker is back. */
+  /** Kills the worker that runs a session. */
+  killWorker(sessionId: string): Promise<void>;
+  /** Lets a process whose clock is slow begin this session. Settles when the regular workers are back. */
   playEvening(sessionId: string): Promise<void>;
 }
 
@@ -76,7 +77,7 @@ export function createConductor({ runtime, by, backstage, createId, onProblem }:
     try {
       const ended = watchEnd(sessionId, signal);
       if (!(await Promise.race([watchAnswer(sessionId, signal), ended]))) return;
-      backstage.killWorker();
+      await backstage.killWorker(sessionId);
       await ended;
     } finally {
       leaving.abort();

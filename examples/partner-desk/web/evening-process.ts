@@ -1,5 +1,5 @@
 // A worker for a second, whose clock is nine hours slow: it begins a session that has to wait for a person, and ends.
-// It has the file for itself meanwhile: the supervisor has ended the regular worker, and starts it again afterwards.
+// It has the file for itself meanwhile: the supervisor has ended the regular workers, and starts them again afterwards.
 import { createSessionRuntime } from 'stepline/sessions';
 import { sqliteStore } from 'stepline/sqlite';
 import { offlineModel } from '../choose-model.ts';
@@ -27,7 +27,7 @@ async function holdFirst(): Promise<void> {
 try {
   await holdFirst();
   const desks = await createDesks(await offlineModel(), 0, slowClock);
-  const home = await openHome(db, { desks, adapt: chooseDirectory, clock: slowClock, onProblem });
+  const home = await openHome(db, { desks, adapt: chooseDirectory, clock: slowClock, workerName: 'evening', onProblem });
   supervisor.beforeEnd(() => home.close());
   await home.runtime.create({ id: sessionId, agent: TourDesk.Overnight, owner: by.id, tags: ['tour'] }, { by });
   await home.runtime.send(sessionId, 'Delete the lead of Vela', { by });

@@ -40,6 +40,8 @@ export interface Keeper {
   /** Starts the first process. Settles when it is ready. */
   start(): Promise<ChildReady>;
   send(message: ToChild): void;
+  /** Returns the number of the process; undefined while there is none. */
+  getPid(): number | undefined;
   /** Kills the process. It is replaced. */
   kill(): void;
   /** Ends the process. Settles when it is gone. */
@@ -110,6 +112,7 @@ export function createKeeper({ name, launch, clock, print, onRequest = () => und
       return result;
     },
     send: (message) => child?.send(message),
+    getPid: () => child?.pid,
     kill: () => child?.kill(),
     pause,
     resume: () => {

@@ -7,6 +7,7 @@ export interface ChildSettings {
 }
 
 export interface WorkerSettings extends ChildSettings {
+  readonly name: string;
   readonly offline: boolean;
   /** True if every event is printed to the error output. */
   readonly log: boolean;
@@ -45,7 +46,8 @@ export interface ChildReady {
 }
 
 /** Messages of the web server, for the tour. */
-export type TourRequest = { readonly type: 'kill-worker' } | { readonly type: 'play-evening'; readonly sessionId: string };
+export type TourRequest =
+  { readonly type: 'kill-worker'; readonly pid: number } | { readonly type: 'play-evening'; readonly sessionId: string };
 
 /** Messages from a child. */
 export type FromChild = ChildReady | ChildFailure | TourRequest;

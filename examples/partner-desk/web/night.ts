@@ -1,4 +1,4 @@
-// A night of nine hours that takes a second: a worker whose clock is slow begins a session, and the regular one goes on with it.
+// A night of nine hours that takes a second: a worker whose clock is slow begins a session, and the regular ones go on with it.
 import type { EmbeddedRuntime } from 'stepline/sessions';
 import type { Clock } from 'stepline/step-by-step';
 import { systemClock } from 'stepline/step-by-step';

@@ -53,7 +53,7 @@ export async function serve(chosen: Chosen, screen: Screen, options: PageOptions
   const end = untilEnd();
   const supervisor = createSupervisor({ db, offline, log, clock: systemClock, print });
   try {
-    await supervisor.startWorker();
+    await supervisor.startWorkers();
     const found = await openPort(supervisor, port);
     greet(screen, chosen, { port: found, isOther: port === undefined && found !== usualPort, db });
     await end;

@@ -1,8 +1,8 @@
-// The supervisor: a web server and a worker in processes of their own, on one file.
-// Owns:     which processes there are. At most one of them runs sessions at any time.
+// The supervisor: a web server and two workers in processes of their own, on one file.
+// Owns:     which processes there are.
 // Does not: serve a request or run a session.
 // S1. A process that dies is replaced; the web server comes back on the same port.
-// S2. The worker is ended, and not killed, before another process gets the file; it comes back whatever became of the other.
+// S2. The workers are ended, and not killed, before a process with another clock gets the file; they come back whatever became of it.
 // S3. When the supervisor ends, so do all others; if it is killed, they notice and end by themselves.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from 'stepline/step-by-step';
@@ -11,15 +11,15 @@ import { startChild } from './child-process.ts';
 import { createKeeper } from './keeper.ts';
 import type { EveningSettings, TourRequest, WebSettings, WorkerSettings } from './messages.ts';
 
-export interface SupervisorOptions extends WorkerSettings {
+export interface SupervisorOptions extends Omit<WorkerSettings, 'name'> {
   readonly clock: Clock;
   /** Prints a line for whoever watches. */
   readonly print: (line: string) => void;
 }
 
 export interface Supervisor {
-  /** Starts the worker. Rejects if it cannot work with the file. */
-  startWorker(): Promise<void>;
+  /** Starts the workers. Rejects if they cannot work with the file. */
+  startWorkers(): Promise<void>;
   /** Starts the web server. Settles with its port; rejects if it is taken. */
   startWeb(port: number): Promise<number>;
   stop(): Promise<void>;
@@ -34,12 +34,9 @@ export function createSupervisor({ clock, print, db, offline, log }: SupervisorO
   let evening: Child | undefined;
   let isStopped = false;
 
-  const worker = createKeeper({
-    name: 'worker',
-    launch: () => startChild<WorkerSettings>('worker-process.ts', { db, offline, log }),
-    clock,
-    print,
-  });
+  const workers = ['first worker', 'second worker'].map((name) =>
+    createKeeper({ name, launch: () => startChild<WorkerSettings>('worker-process.ts', { db, name, offline, log }), clock, print }),
+  );
   const web = createKeeper({
     name: 'web server',
     launch: () => startChild<WebSettings>('web-process.ts', { db, port: webPort, secret }),
@@ -67,20 +64,21 @@ export function createSupervisor({ clock, print, db, offline, log }: SupervisorO
   }
 
   async function playEvening(sessionId: string): Promise<void> {
-    await worker.pause();
+    await Promise.all(workers.map((worker) => worker.pause()));
     const problem = isStopped ? 'The desk has ended.' : await runEvening(sessionId);
-    worker.resume();
+    for (const worker of workers) worker.resume();
     web.send({ type: 'evening-ended', sessionId, ...(problem !== undefined && { problem }) });
   }
 
   async function serve(request: TourRequest): Promise<void> {
-    if (request.type === 'kill-worker') worker.kill();
+    if (request.type === 'kill-worker') workers.find((worker) => worker.getPid() === request.pid)?.kill();
     else await playEvening(request.sessionId);
   }
 
   return {
-    startWorker: async () => {
-      await worker.start();
+    startWorkers: async () => {
+      // One after the other: the first makes the file.
+      for (const worker of workers) await worker.start();
     },
     startWeb: async (port) => {
       webPort = port;
@@ -91,7 +89,7 @@ export function createSupervisor({ clock, print, db, offline, log }: SupervisorO
     stop: async () => {
       isStopped = true;
       evening?.kill();
-      await Promise.all([web.stop(), worker.stop()]);
+      await Promise.all([web, ...workers].map((child) => child.stop()));
     },
   };
 }

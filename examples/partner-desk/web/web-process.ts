@@ -1,4 +1,4 @@
-// The web server, in a process of its own: reads the sessions, and leaves every action to the worker.
+// The web server, in a process of its own: reads the sessions, and leaves every action to the workers.
 import { randomUUID } from 'node:crypto';
 import { toNodeListener } from 'stepline/http';
 import { createSessionRuntime } from 'stepline/sessions';
@@ -25,7 +25,7 @@ const store = sqliteStore({ path: db });
 const context: DeskContext = { directory: createDirectory() };
 const agents = await createDesks(await offlineModel(), 0);
 const runtime = createSessionRuntime({ agents, store, role: 'client', context: () => context, onProblem });
-const conductor = createConductor({ runtime, by, backstage: createBackstage(supervisor), createId: randomUUID, onProblem });
+const conductor = createConductor({ runtime, by, backstage: createBackstage(supervisor, store), createId: randomUUID, onProblem });
 const handler = createDeskHandler({ runtime, conductor, by, secret, onProblem });
 
 try {

@@ -1,4 +1,4 @@
-// The worker, in a process of its own: runs the sessions of the file, and those that a worker before it left open.
+// A worker, in a process of its own: runs sessions of the file beside the other worker, and those that a worker left open that is gone.
 import { chooseModel } from '../choose-model.ts';
 import { chooseDirectory, createDesks } from '../desks.ts';
 import { openHome } from '../home.ts';
@@ -10,14 +10,15 @@ import type { WorkerSettings } from './messages.ts';
 import { pagePaceMs } from './pace.ts';
 
 const supervisor = joinSupervisor<WorkerSettings>();
-const { db, offline, log } = await supervisor.settings;
-const onProblem = (error: unknown): void => void process.stderr.write(`worker: ${problemText(error)}\n`);
+const { db, name, offline, log } = await supervisor.settings;
+const onProblem = (error: unknown): void => void process.stderr.write(`${name}: ${problemText(error)}\n`);
 
 try {
   const { model } = await chooseModel(process.env, { offline, paceMs: pagePaceMs });
   const home = await openHome(db, {
     desks: await createDesks(model, pagePaceMs),
     adapt: chooseDirectory,
+    workerName: name,
     onProblem,
     ...(log && { onEvent: createLog() }),
   });

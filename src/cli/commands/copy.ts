@@ -1,4 +1,4 @@
-import type { Clock, IdSource } from '../../lib/index.ts';
+import type { Clock } from '../../lib/index.ts';
 import { pluralize } from '../../lib/index.ts';
 import type { Actor, SessionStore } from '../../sessions/index.ts';
 import type { CopyReport } from '../copy/copy-store.ts';
@@ -6,6 +6,7 @@ import { copyStore } from '../copy/copy-store.ts';
 import { ExitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { toJsonText, toLine } from '../render/text.ts';
+import { findWorkers, isAlive } from '../worker/find-workers.ts';
 
 /** Everything that a copy works with. */
 export interface CopyContext {
@@ -14,7 +15,6 @@ export interface CopyContext {
   readonly output: Output;
   readonly by: Actor;
   readonly clock: Clock;
-  readonly ids: IdSource;
 }
 
 export interface CopyCommandOptions {
@@ -53,6 +53,8 @@ export async function copy(
   const onProgress = (done: number, total: number): void => {
     if (!output.isJson && done % progressEvery === 0) output.note(`${done} of ${total} sessions`);
   };
+  const living = (await findWorkers(source)).filter(isAlive);
+  if (living.length > 0) output.note(`Workers of the source are at work (${living.length}): what they do from now on is not in the copy.`);
   const report = await copyStore(source, target, { ...context, from, force, onProgress });
   printReport(output, report);
   return report.failed.length === 0 ? ExitCode.Ok : ExitCode.Failed;

@@ -14,7 +14,7 @@ export function describeMail({ body, at, reply }: Mail, redactor: Redactor): str
   const action = parseJsonText(body);
   const [type = 'action', author = 'somebody'] = [readText(action, 'request', 'type'), readText(action, 'by', 'id')];
   const refusal = reply === undefined ? undefined : (readText(parseJsonText(reply), 'message') ?? '');
-  const state = refusal === undefined ? 'waits for the worker' : `refused: ${redactor.text(refusal)}`;
+  const state = refusal === undefined ? 'waits for a worker' : `refused: ${redactor.text(refusal)}`;
   return `${type} by ${author} at ${toTime(at)}, ${state}`;
 }
 

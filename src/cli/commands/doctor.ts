@@ -1,7 +1,6 @@
-import { assertNever, pluralize } from '../../lib/index.ts';
+import { pluralize } from '../../lib/index.ts';
 import { listAll } from '../../sessions/index.ts';
 import type { CommandContext } from '../command-context.ts';
-import { readAllMail } from '../copy/copy-mail.ts';
 import { ExitCode } from '../exit-code.ts';
 import type { StyleName } from '../render/style.ts';
 import type { Column } from '../render/table.ts';
@@ -9,8 +8,8 @@ import { renderTable } from '../render/table.ts';
 import { toJsonText } from '../render/text.ts';
 import { toSize, toSpan, toTime } from '../render/time.ts';
 import type { StoreFacts } from '../store/store-facts.ts';
-import type { FoundWorker } from '../worker/find-worker.ts';
-import { describeHolder, findWorker } from '../worker/find-worker.ts';
+import type { FoundWorker } from '../worker/find-workers.ts';
+import { describeWorker, findWorkers, isAlive } from '../worker/find-workers.ts';
 
 /** One thing that was looked at. */
 interface Finding {
@@ -37,19 +36,21 @@ function judgeStore({ place, facts }: DoctorOptions): readonly Finding[] {
   return [find('store', 'ok', place), find('schema', 'ok', `version ${facts.schema}`), find('size', 'ok', toSize(facts.bytes))];
 }
 
-function judgeWorker(worker: FoundWorker, now: number): Finding {
-  if (worker.type === 'none') return find('worker', 'note', 'nobody has the store');
-  const since = `${describeHolder(worker.holder)} since ${toTime(worker.holder.claimedAt)} (${toSpan(now - worker.holder.claimedAt)})`;
-  switch (worker.type) {
-    case 'alive':
-      return find('worker', 'ok', `${since}, heartbeat alive`);
-    case 'silent':
-      return find('worker', 'wrong', `${since}, but its heartbeat is silent: it hangs, or its machine is gone`);
-    case 'gone':
-      return find('worker', 'wrong', `${since}, but that process has ended without releasing the store`);
-    default:
-      return assertNever(worker);
-  }
+/** Judges a worker that is not alive: its sessions stand still until others take them. */
+function judgeLost(worker: FoundWorker): Finding {
+  const { state, sessions } = worker;
+  const why = state === 'silent' ? 'it hangs, or its machine is gone' : 'it has ended without leaving';
+  const text = `${describeWorker(worker)}: no sign of life for ${toSpan(worker.silentMs)}: ${why}; it has ${pluralize(sessions, 'session')}`;
+  return find('worker', sessions > 0 ? 'wrong' : 'note', text);
+}
+
+function judgeWorkers(workers: readonly FoundWorker[], now: number): readonly Finding[] {
+  if (workers.length === 0) return [find('worker', 'note', 'nobody runs the sessions')];
+  return workers.map((worker) => {
+    if (!isAlive(worker)) return judgeLost(worker);
+    const since = `${describeWorker(worker)} since ${toTime(worker.joinedAt)} (${toSpan(now - worker.joinedAt)})`;
+    return find('worker', 'ok', `${since}, alive, runs ${worker.agents.join(', ')}; it has ${pluralize(worker.sessions, 'session')}`);
+  });
 }
 
 /** Numbers about all sessions. */
@@ -57,16 +58,19 @@ interface Census {
   count: number;
   open: number;
   oldestOpen: { readonly id: string; readonly since: number } | undefined;
+  /** Agents of open sessions. */
+  readonly openAgents: Set<string>;
   readonly damaged: { readonly id: string; readonly damage: string }[];
 }
 
 async function countSessions({ store, runtime }: CommandContext, deep: boolean): Promise<Census> {
-  const census: Census = { count: 0, open: 0, oldestOpen: undefined, damaged: [] };
+  const census: Census = { count: 0, open: 0, oldestOpen: undefined, openAgents: new Set(), damaged: [] };
   for await (const { id, header, damage } of listAll(store, {})) {
     census.count += 1;
     if (damage !== undefined || header === undefined) census.damaged.push({ id, damage: damage ?? 'its header is missing' });
     else if (header.isOpen) {
       census.open += 1;
+      census.openAgents.add(header.agentName);
       if (census.oldestOpen === undefined || header.updatedAt < census.oldestOpen.since)
         census.oldestOpen = { id, since: header.updatedAt };
     }
@@ -78,27 +82,38 @@ async function countSessions({ store, runtime }: CommandContext, deep: boolean):
   return census;
 }
 
-function judgeSessions({ count, open, oldestOpen, damaged }: Census, isWorking: boolean, now: number): readonly Finding[] {
+function judgeSessions(
+  { count, open, openAgents, oldestOpen, damaged }: Census,
+  living: readonly FoundWorker[],
+  now: number,
+): readonly Finding[] {
   const age = oldestOpen === undefined ? '' : `; the oldest, ${oldestOpen.id}, was last written ${toSpan(now - oldestOpen.since)} ago`;
   const openText = `${pluralize(open, 'session')} open${age}`;
+  const missing = [...openAgents].filter((name) => !living.some(({ agents }) => agents.includes(name)));
+  const problem = living.length === 0 ? 'no worker runs them' : `no worker runs ${missing.join(', ')}`;
   return [
     find('sessions', 'ok', String(count)),
-    open > 0 && !isWorking ? find('open steps', 'wrong', `${openText}; no worker runs them`) : find('open steps', 'ok', openText),
+    missing.length > 0 ? find('open steps', 'wrong', `${openText}; ${problem}`) : find('open steps', 'ok', openText),
     damaged.length === 0
       ? find('damage', 'ok', 'none found')
       : find('damage', 'wrong', damaged.map(({ id, damage }) => `${id}: ${damage}`).join('; ')),
   ];
 }
 
+/** Most actions of a kind that are counted. */
+const mostMail = 10_000;
+
 async function judgeMail({ store, clock }: CommandContext, isWorking: boolean): Promise<Finding> {
   let [count, damaged] = [0, 0];
   let oldest = Infinity;
-  for await (const { at, reply, damage } of readAllMail(store, { includesDamaged: true })) {
-    if (damage !== undefined) damaged += 1;
-    if (reply !== undefined || damage !== undefined) continue;
-    count += 1;
-    oldest = Math.min(oldest, at);
-  }
+  for (const isWaiting of [true, false])
+    for (const { at, damage } of await store.inbox.read({ isWaiting, includesDamaged: true, limit: mostMail })) {
+      if (damage !== undefined) damaged += 1;
+      else if (isWaiting) {
+        count += 1;
+        oldest = Math.min(oldest, at);
+      }
+    }
   if (damaged > 0)
     return find(
       'mailbox',
@@ -131,18 +146,18 @@ function print({ output }: Pick<CommandContext, 'output'>, findings: readonly Fi
 export const reportNoStore = (context: Pick<CommandContext, 'output'>, options: DoctorOptions): ExitCode =>
   print(context, judgeStore(options));
 
-/** Looks at a store, its worker, its sessions and its mailbox. */
+/** Looks at a store, its workers, its sessions and its mailbox. */
 export async function doctor(context: CommandContext, options: DoctorOptions): Promise<ExitCode> {
   const { store, clock, runtime } = context;
-  const worker = await findWorker(store, clock);
-  const isWorking = worker.type === 'alive';
+  const workers = await findWorkers(store);
+  const living = workers.filter(isAlive);
   const census = await countSessions(context, options.deep === true);
   const holds = await runtime.holds();
   return print(context, [
     ...judgeStore(options),
-    judgeWorker(worker, clock.now()),
-    ...judgeSessions(census, isWorking, clock.now()),
-    await judgeMail(context, isWorking),
+    ...judgeWorkers(workers, clock.now()),
+    ...judgeSessions(census, living, clock.now()),
+    await judgeMail(context, living.length > 0),
     find(
       'holds',
       holds.length === 0 ? 'ok' : 'note',

@@ -1,4 +1,4 @@
-// Commands that leave an action to the worker.
+// Commands that act on a session.
 import { omitUndefined } from '../../lib/index.ts';
 import type { Grant } from '../../step-by-step/index.ts';
 import type { ApproveOptions } from '../commands/answer.ts';
@@ -97,12 +97,12 @@ function addDelete(program: Program): void {
   })
     .option('--forks', 'delete the sessions that were forked from it too')
     .option('--yes', 'delete without asking');
-  withWaiting(command, parseAmount).action((sessionId: string) =>
+  command.action((sessionId: string) =>
     runOnStore(program, command, (context) => deleteSession(context, sessionId, readOptions<DeleteOptions>(command))),
   );
 }
 
-/** Adds the commands that leave an action to the worker. */
+/** Adds the commands that act on a session. */
 export function addActionCommands(program: Program): void {
   for (const add of [addApprove, addReject, addAnswer, addGrant, addCancel, addResume, addDelete]) add(program);
 }

@@ -40,8 +40,8 @@ export function addCommand(
     .addHelpText('after', `\n${title}:\n${indent(examples)}`);
 }
 
-/** Adds the options of commands that leave an action to the worker. */
+/** Adds the options of commands that leave an action to a worker. */
 export const withWaiting = (command: Command, parse: (text: string) => number): Command =>
   command
-    .option('--timeout <seconds>', 'longest wait for the worker', parse, 30)
+    .option('--timeout <seconds>', 'longest wait for a worker', parse, 30)
     .option('--no-wait', 'return as soon as the action is stored');

@@ -3,6 +3,7 @@ import { omitUndefined } from '../../lib/index.ts';
 import { copy } from '../commands/copy.ts';
 import { doctor, reportNoStore } from '../commands/doctor.ts';
 import { hold, listHolds, release } from '../commands/holds.ts';
+import { listWorkers } from '../commands/workers.ts';
 import { createOutput } from '../create-output.ts';
 import { ExitCode } from '../exit-code.ts';
 import { CommandFailedError } from '../command-failed-error.ts';
@@ -43,8 +44,8 @@ async function runCopy({ host, end }: Program, options: CopyOptions): Promise<vo
   try {
     const { store: target } = await openStore(to, { cwd: host.cwd, creates: true });
     try {
-      const { clock, ids } = host;
-      const context = { source, target, output: createOutput(host, options), by: getAuthor(host, options), clock, ids };
+      const { clock } = host;
+      const context = { source, target, output: createOutput(host, options), by: getAuthor(host, options), clock };
       end(await copy(context, { from: describeLocation(from), force: options.force === true }));
     } finally {
       await target.close();
@@ -56,7 +57,7 @@ async function runCopy({ host, end }: Program, options: CopyOptions): Promise<vo
 
 function addCopy(program: Program): void {
   const command = addCommand(program, 'copy', {
-    about: 'copy all sessions, effects, holds and waiting actions into another store, and compare them',
+    about: 'copy all sessions, effects, holds and actions into another store, and compare them',
     examples: [
       'stepline copy --from sessions.db --to postgres://localhost/app',
       'stepline copy --from postgres://localhost/app --schema stepline --to backup.db',
@@ -64,8 +65,16 @@ function addCopy(program: Program): void {
   })
     .requiredOption('--from <db>', 'store to copy: a file or a Postgres URL')
     .requiredOption('--to <db>', 'store to copy into; created if there is none')
-    .option('--force', 'copy from a store in use, and into one that has sessions');
+    .option('--force', 'copy into a store that has sessions');
   command.action(() => runCopy(program, readOptions<CopyOptions>(command)));
+}
+
+function addWorkers(program: Program): void {
+  const command = addCommand(program, 'workers', {
+    about: 'list the workers: who runs what, and whether it lives',
+    examples: ['stepline workers', 'stepline workers --json'],
+  });
+  command.action(() => runOnStore(program, command, (context) => listWorkers(context)));
 }
 
 async function runDoctor({ host, end }: Program, options: GlobalOptions & { readonly deep?: boolean }): Promise<void> {
@@ -86,7 +95,7 @@ async function runDoctor({ host, end }: Program, options: GlobalOptions & { read
 
 function addDoctor(program: Program): void {
   const command = addCommand(program, 'doctor', {
-    about: 'check a store: schema, worker, damage, mailbox, open steps; exits with 1 if something is wrong',
+    about: 'check a store: schema, workers, damage, mailbox, open steps; exits with 1 if something is wrong',
     examples: ['stepline doctor', 'stepline doctor --deep --json'],
   }).option('--deep', 'read every session, not only the list');
   command.action(() => runDoctor(program, readOptions<{ readonly deep?: boolean }>(command)));
@@ -94,5 +103,5 @@ function addDoctor(program: Program): void {
 
 /** Adds the commands about a whole store. */
 export function addStoreCommands(program: Program): void {
-  for (const add of [addHolds, addCopy, addDoctor]) add(program);
+  for (const add of [addWorkers, addHolds, addCopy, addDoctor]) add(program);
 }

@@ -5,11 +5,11 @@
 // T2. An answer holds for fitting arguments: the wait that is open, a message that exists, an id that is free.
 // T3. What is queued is answered again when it is its turn, by the condition that the session is in then.
 import type { RunState, Wait } from '../../step-by-step/index.ts';
-import type { MailedRequest } from './mail.ts';
+import type { ActionRequest } from './action.ts';
 import { hasWork } from './session.ts';
 
 /** An action that a session is asked for. */
-export type ActionType = MailedRequest['type'];
+export type ActionType = ActionRequest['type'] | 'delete';
 
 /**
  * Condition of a session. `new`: nobody has spoken yet. `ended`: its last execution was completed, stopped or failed. `running`: a step is

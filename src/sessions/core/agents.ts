@@ -16,6 +16,9 @@ export interface AgentIdentity {
 
 export const toIdentity = ({ id, version, fingerprint }: Orchestrator): AgentIdentity => omitUndefined({ id, version, fingerprint });
 
+/** Returns the release of an agent as stores find sessions by it. */
+export const toRelease = ({ version = '', fingerprint }: AgentIdentity): string => `${version} ${fingerprint}`;
+
 export const describeIdentity = ({ version, fingerprint }: AgentIdentity): string =>
   `${version === undefined ? 'without a version' : `version ${version}`} (fingerprint ${fingerprint})`;
 
@@ -74,6 +77,17 @@ export class Agents {
     const agent = this.#agents.findLast((each) => id === undefined || each.id === id);
     if (agent === undefined) throw new UnknownAgentError(id ?? '', known);
     return agent;
+  }
+
+  /** Agents whose sessions can be run here; with `releases`, only sessions of these. */
+  get claimable(): readonly { readonly name: string; readonly releases?: readonly string[] }[] {
+    const names = [...new Set(this.#agents.map(({ id }) => id))];
+    // One that refuses other releases has to say so.
+    if (this.#policy !== OnVersionChange.Pin) return names.map((name) => ({ name }));
+    return names.map((name) => ({
+      name,
+      releases: this.#agents.filter((agent) => agent.id === name).map((agent) => toRelease(toIdentity(agent))),
+    }));
   }
 
   /** Returns the agent that continues a session of this one. */

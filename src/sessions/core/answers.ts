@@ -6,7 +6,6 @@ import { toAuthorName } from './action.ts';
 import { AgentChangedError } from './agent-changed-error.ts';
 import type { AgentIdentity } from './agents.ts';
 import { describeIdentity, toIdentity } from './agents.ts';
-import type { JsonObject } from '../../lib/index.ts';
 import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { AskedCall, Orchestrator, RunState, Wait } from '../../step-by-step/index.ts';
@@ -14,7 +13,7 @@ import { AlreadyAnsweredError, NotWaitingError, toAskedCall } from '../../step-b
 import type { Action, ActionRequest, Actor } from './action.ts';
 import { computeApprovalDigest, findAskedCalls } from './approval-digest.ts';
 import type { Queue } from './entries.ts';
-import { readActions, readEntriesFrom, readSentMessage, readStored } from './entries.ts';
+import { readActions, readEntriesFrom, readStored } from './entries.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
 import { assertTakesMessage } from './message-rules.ts';
@@ -86,21 +85,18 @@ function checkNotOver(waitId: string, entries: readonly LogEntry[], queued: Queu
   for (const action of readActions(entries).toReversed())
     if (isAnswer(action) && action.waitId === waitId && action.refused === undefined && !queued.has(action.entry))
       throw new LateAnswerError(waitId, describeAnswer(action));
-  if (findAskingEvents(waitId, entries).length > 0) throw new LateAnswerError(waitId, 'the step that asked was closed without an answer');
+  if (findAsking(waitId, entries).length > 0) throw new LateAnswerError(waitId, 'the step that asked was closed without an answer');
 }
 
-/** Finds the stored events of the commits that asked under this id. */
-const findAskingEvents = (waitId: string, entries: readonly LogEntry[]): readonly string[] =>
-  entries.flatMap(({ events = '' }) => (events.includes(`"waitId":${JSON.stringify(waitId)}`) ? [events] : []));
+/** Finds the entries whose events ask under this id. */
+const findAsking = (waitId: string, entries: readonly LogEntry[]): readonly LogEntry[] =>
+  entries.filter(({ events = '' }) => events.includes(`"waitId":${JSON.stringify(waitId)}`));
 
 async function checkDigest(wait: Wait, digest: string, { id, state, reader }: AnswerContext['log']): Promise<void> {
   if ((await computeApprovalDigest(id, toAskedCall(state, wait))) === digest) return;
-  for (const text of findAskingEvents(wait.id, await readEntriesFrom(reader, id, 1))) {
-    const getMessage = (entry: number): Promise<JsonObject | undefined> => readSentMessage(reader, id, entry);
-    const events = await readEvents(text, { sessionId: id, getState: () => Promise.resolve(state), getMessage });
-    for (const asked of findAskedCalls(id, events).values())
+  for (const entry of findAsking(wait.id, await readEntriesFrom(reader, id, 1)))
+    for (const asked of findAskedCalls(id, readEvents(id, entry)).values())
       if (asked.id === wait.id && (await computeApprovalDigest(id, asked)) === digest) throw new StaleApprovalError(wait.id);
-  }
   throw new ForgedApprovalError(wait.id);
 }
 

@@ -11,6 +11,9 @@ import type { SessionApproval } from './session-approvals.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 
+/** The format of the entries that this version writes, and the highest that it reads. */
+export const storedFormat = 1;
+
 /** The body of an entry. */
 export interface EntryBody {
   readonly action?: Action;
@@ -127,18 +130,6 @@ export function findSentMessages(n: number, { action, isQueued, applied = [] }: 
 }
 
 const getMessages = (sent: readonly SentMessage[]): readonly JsonObject[] => sent.map(({ message }) => message);
-
-/** Reads the message of the action of an entry; undefined if there is none. */
-export async function readSentMessage(reader: Pick<SessionReader, 'log'>, sessionId: string, n: number): Promise<JsonObject | undefined> {
-  const [entry] = await reader.log.entries(sessionId, { from: n, to: n });
-  return entry && getOwnMessage(entry);
-}
-
-/** Returns the message of the action of an entry; undefined if it has none. */
-export function getOwnMessage({ body }: LogEntry): JsonObject | undefined {
-  const { action } = readBody(body);
-  return action?.type === 'send' ? action.message : undefined;
-}
 
 /** Adds the action that an entry queues, and removes those that it applies or refuses. */
 export function updateQueue(

@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { InvalidArgumentError, isList } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
-import type { LogEntry, SessionRewrite } from '../store/session-store.ts';
+import type { LogEntry, SessionWrite } from '../store/session-store.ts';
 import { readStored } from './entries.ts';
 import type { StoredMessage } from './erased-content.ts';
 import {
@@ -30,7 +30,7 @@ export function assertErasable(sessionId: string, { pendingStep }: RunState, mes
 }
 
 /** Returns the entries of a log that hold a message, without its content. Throws if there is no such message. */
-export function eraseMessage(sessionId: string, entries: readonly LogEntry[], messageId: string): SessionRewrite['entries'] {
+export function eraseMessage(sessionId: string, entries: readonly LogEntry[], messageId: string): NonNullable<SessionWrite['rewrites']> {
   const rewritten = findErased(sessionId, entries, messageId);
   if (rewritten !== undefined) return rewritten;
   throw new InvalidArgumentError(
@@ -39,7 +39,11 @@ export function eraseMessage(sessionId: string, entries: readonly LogEntry[], me
 }
 
 /** Returns the entries of a log that hold a message, without its content; undefined if there is no such message. */
-export function findErased(sessionId: string, entries: readonly LogEntry[], messageId: string): SessionRewrite['entries'] | undefined {
+export function findErased(
+  sessionId: string,
+  entries: readonly LogEntry[],
+  messageId: string,
+): NonNullable<SessionWrite['rewrites']> | undefined {
   return readStored(sessionId, () => {
     const stored = entries.map(({ n, body, events }) => ({
       n,
@@ -131,10 +135,14 @@ class FoundMessage {
     if (!isObject(node)) return node;
     const inside = listWritten(node) ?? beside;
     const isNamed = node['messageId'] === this.#id;
-    const fields = Object.entries(node).map(([key, value]): [string, Json] => {
-      if (wordKeys.has(key)) return [key, this.#eraseWords(value, isNamed) ?? this.erase(value, inside)];
-      return [key, this.#calls.has(key) && isObject(value) ? eraseMemo(value) : this.erase(value, inside)];
-    });
+    // The parts of a message in an event about it: what is left of one is its text.
+    const isKept = ([key, value]: readonly [string, Json]): boolean => !(isNamed && key === 'content' && isList(value));
+    const fields = Object.entries(node)
+      .filter(isKept)
+      .map(([key, value]): [string, Json] => {
+        if (wordKeys.has(key)) return [key, this.#eraseWords(value, isNamed) ?? this.erase(value, inside)];
+        return [key, this.#calls.has(key) && isObject(value) ? eraseMemo(value) : this.erase(value, inside)];
+      });
     const next: JsonObject = isSentRequest(node) ? this.#eraseQuotes(Object.fromEntries(fields)) : Object.fromEntries(fields);
     // Waits and answers have the id of their call.
     const named = node['toolCallId'] ?? node['waitId'] ?? (typeof node['type'] === 'string' ? node['id'] : undefined);

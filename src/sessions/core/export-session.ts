@@ -3,11 +3,10 @@
 // P2. All of it is of one moment, also while the session runs.
 import { readJson, SteplineError } from '../../lib/index.ts';
 import type { ListedSession, LogEntry, SessionReader, StoredSession } from '../store/session-store.ts';
-import { getOwnMessage, readActions, replay, toReadError } from './entries.ts';
+import { readActions, replay, toReadError } from './entries.ts';
 import type { FindStates } from './read-session.ts';
 import { readHeader } from './session.ts';
 import type { ExportedSession } from './session-runtime.ts';
-import type { EventSources, StoredEvent } from './stored-events.ts';
 import { readEvents } from './stored-events.ts';
 
 /** Errors of a session that cannot be read here. They say nothing about other sessions. */
@@ -26,19 +25,10 @@ async function readEntriesUntil(reader: SessionReader, sessionId: string, head: 
 }
 
 async function toExported(stored: StoredSession, entries: readonly LogEntry[], findStates: FindStates): Promise<ExportedSession> {
-  const { kind, ...session } = readHeader(stored.header);
+  const { kind, entryFence: _, ...session } = readHeader(stored.header);
   const states = findStates(session.agent.id, kind);
   const { state } = replay(entries, states);
-  const events: StoredEvent[] = [];
-  const sources: EventSources = {
-    sessionId: session.id,
-    getState: async () => state,
-    getMessage: async (n) => {
-      const entry = entries[n - 1];
-      return entry && getOwnMessage(entry);
-    },
-  };
-  for (const { events: text } of entries) if (text !== undefined) events.push(...(await readEvents(text, sources)));
+  const events = entries.flatMap((entry) => readEvents(session.id, entry));
   return { session, actions: readActions(entries), events, state: readJson(JSON.parse(states.stringify(state)), 'state') };
 }
 

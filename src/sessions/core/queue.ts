@@ -53,6 +53,7 @@ export function isDue(state: RunState, queued: QueuedAction): boolean {
   const { action, execution } = queued;
   // A run that is left to do ends itself.
   if (action.type === 'cancel') return execution !== state.execution.number || !hasWork(state);
+  if (action.type === 'erase') return !hasWork(state);
   return !isBlocked(state, queued) && isMessageDue(state, queued);
 }
 

@@ -1,10 +1,8 @@
 // The events of one entry, as readers get them.
-import type { JsonObject } from '../../lib/index.ts';
 import { defaultRedactor, isRecord } from '../../lib/index.ts';
-import type { RunState } from '../../step-by-step/index.ts';
-import type { LogEntry, SessionReader } from '../store/session-store.ts';
+import type { LogEntry } from '../store/session-store.ts';
 import { computeApprovalDigest, findAskedCalls } from './approval-digest.ts';
-import { getOwnMessage, readSentMessage, toReadError } from './entries.ts';
+import { readStored } from './entries.ts';
 import type { StoredEvent } from './stored-events.ts';
 import { readEvents } from './stored-events.ts';
 
@@ -30,8 +28,6 @@ async function withDigests(sessionId: string, events: readonly StoredEvent[]): P
 
 /** Options for reading the events of an entry. */
 export interface EntryEventsOptions {
-  readonly reader: Pick<SessionReader, 'log'>;
-  readonly getState: () => Promise<RunState | undefined>;
   /** Only those that this returns true for. @default all */
   readonly isWanted?: (event: StoredEvent) => boolean;
   /** Replaces obvious secrets. @default false */
@@ -39,15 +35,15 @@ export interface EntryEventsOptions {
 }
 
 /** Reads the events of an entry. Rejects with `SessionDamagedError` if they are damaged. */
-export async function readEntryEvents(sessionId: string, entry: LogEntry, options: EntryEventsOptions): Promise<readonly StoredEvent[]> {
-  const { reader, getState, isWanted = () => true, redact = false } = options;
-  const getMessage = async (n: number): Promise<JsonObject | undefined> =>
-    n === entry.n ? getOwnMessage(entry) : readSentMessage(reader, sessionId, n);
-  try {
-    const events = await withDigests(sessionId, await readEvents(entry.events ?? '[{}]', { sessionId, getState, getMessage }, isWanted));
-    const wanted = events.filter(isWanted);
-    return redact ? wanted.map(redactEvent) : wanted;
-  } catch (error) {
-    throw toReadError(sessionId, error);
-  }
+export async function readEntryEvents(
+  sessionId: string,
+  entry: LogEntry,
+  { isWanted = () => true, redact = false }: EntryEventsOptions = {},
+): Promise<readonly StoredEvent[]> {
+  const events = await withDigests(
+    sessionId,
+    readStored(sessionId, () => readEvents(sessionId, entry)),
+  );
+  const wanted = events.filter(isWanted);
+  return redact ? wanted.map(redactEvent) : wanted;
 }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../lib/index.ts';
 import type { Message, MessageContent } from '../../messages/index.ts';
 import type { Grant, RunState } from '../../step-by-step/index.ts';
 import type { LimitKind } from '../../continuation/index.ts';
-import type { SessionQuery, StoreHolder } from '../store/session-store.ts';
+import type { SessionQuery, StoredWorker } from '../store/session-store.ts';
 import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
 import type { AgentIdentity } from './agents.ts';
 import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
@@ -176,19 +176,15 @@ export interface Hold extends HoldScope {
   readonly at: number;
 }
 
-/** The role of a runtime: runs sessions, only asks for it, or both. */
-export const RuntimeRole = { Both: 'both', Worker: 'worker', Client: 'client' } as const;
+/** The role of a runtime: runs sessions, or only asks for it. */
+export const RuntimeRole = { Worker: 'worker', Client: 'client' } as const;
 export type RuntimeRole = (typeof RuntimeRole)[keyof typeof RuntimeRole];
 
 /** The condition of a runtime and its store. */
 export interface RuntimeHealth {
   readonly role: RuntimeRole;
-  /** The process that runs sessions; absent if there is none. */
-  readonly holder?: StoreHolder;
-  /** True if that is this runtime. */
-  readonly isHolder: boolean;
-  /** True if this runtime waits to take the place of the holder. */
-  readonly isStandby: boolean;
+  /** Processes that run sessions, this one included. */
+  readonly workers: readonly StoredWorker[];
   /** True once this runtime takes no more work. */
   readonly isDraining: boolean;
   readonly isStoreReachable: boolean;
@@ -307,21 +303,35 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   health(): Promise<RuntimeHealth>;
 }
 
-/** Sessions found at the start. */
+/** Sessions that a worker has claimed at its start. */
 export interface Recovery {
-  /** Sessions that were interrupted and are resumed, or will be when it is their turn. */
+  /** Sessions that were interrupted, and are resumed. */
   readonly resumed: readonly string[];
   /** Sessions that could not be resumed, with the reason. */
   readonly failed: readonly { readonly sessionId: string; readonly error: unknown }[];
 }
 
-/** The side of a runtime that runs sessions. A runtime whose role is `client` has nothing to claim or recover. */
+/**
+ * Result of running a session once. `rested`: nothing is left to do. `left`: the time was over, or a hold keeps it from going on; the
+ * rest is for the next one who runs it. `owned`: another worker runs it.
+ */
+export type RunOnceResult =
+  | { readonly type: 'rested'; readonly session: Session }
+  | { readonly type: 'left'; readonly session: Session }
+  | { readonly type: 'owned'; readonly worker: Pick<StoredWorker, 'id'> & Partial<StoredWorker> };
+
+/** The side of a runtime that runs sessions. A runtime whose role is `client` has nothing to recover. */
 export interface SessionWorker {
   /**
-   * Settles when the store is claimed, and interrupted sessions are resumed or wait for their turn. The other methods wait for the
-   * claim only. A claim that failed is tried again by the next call of any of them.
+   * Settles when this process has joined the workers of the store, and has resumed the interrupted sessions that it has room for. If it
+   * could not join, the next action tries again.
    */
   readonly ready: Promise<Recovery>;
-  /** Takes no more work, lets open steps end, and leaves the rest to the next runtime. Of a client: ends what it follows. */
+  /**
+   * Runs one session until nothing is left to do, or the time is over: it is left between two steps then. For functions without a worker,
+   * queues and schedulers; a client can do this too, if it has the agent.
+   */
+  runOnce(sessionId: string, options: { readonly untilMs: number }): Promise<RunOnceResult>;
+  /** Takes no more work, lets open steps end, and leaves the rest to other workers. Of a client: ends what it follows. */
   drain(options?: { readonly timeoutMs?: number }): Promise<void>;
 }

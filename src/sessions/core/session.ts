@@ -220,18 +220,24 @@ export async function toSession(
   });
 }
 
-const knownDetails = ['agent', 'kind', 'executions', 'stepCount', 'lastSeq', 'forkedFrom', 'waitingFor'];
+const knownDetails = ['agent', 'kind', 'entryFence', 'executions', 'stepCount', 'lastSeq', 'forkedFrom', 'waitingFor'];
 
 /** Parts of the details that follow neither from the facts nor from the state. */
 export interface DetailsOptions {
   /** Kind of the state. */
   readonly kind: string;
+  /** The fence that the last entry was written with. */
+  readonly entryFence: number;
   /** Fields that this version does not know; kept for versions that do. */
   readonly unknownFields: JsonObject;
 }
 
 /** Writes what a list shows of a session beside the fields that it is found by. */
-export function writeDetails({ agent, forkedFrom }: SessionFacts, state: RunState, { kind, unknownFields }: DetailsOptions): string {
+export function writeDetails(
+  { agent, forkedFrom }: SessionFacts,
+  state: RunState,
+  { kind, entryFence, unknownFields }: DetailsOptions,
+): string {
   const { past, execution, lastSeq } = state.data;
   const stepCount = past.toArray().reduce((sum, { results }) => sum + results.length, execution.results.length);
   const waits = state.waitingFor.map((wait) => ({
@@ -241,11 +247,12 @@ export function writeDetails({ agent, forkedFrom }: SessionFacts, state: RunStat
     reason: 'reason' in wait ? wait.reason : undefined,
   }));
   const waitingFor = waits.length > 0 ? waits : undefined;
-  return JSON.stringify({ ...unknownFields, agent, kind, executions: execution.number, stepCount, lastSeq, forkedFrom, waitingFor });
+  const counts = { entryFence, executions: execution.number, stepCount, lastSeq };
+  return JSON.stringify({ ...unknownFields, agent, kind, ...counts, forkedFrom, waitingFor });
 }
 
 /** Reads a header: what a list shows of a session, and the kind of its state. */
-export function readHeader(header: SessionHeader): SessionSummary & { readonly kind: string } {
+export function readHeader(header: SessionHeader): SessionSummary & { readonly kind: string; readonly entryFence: number } {
   const { id, tags, tenant, owner, createdAt, status, stopReason, updatedAt } = header;
   readTime(createdAt, 'createdAt');
   readTime(updatedAt, 'updatedAt');
@@ -264,6 +271,7 @@ export function readHeader(header: SessionHeader): SessionSummary & { readonly k
     stopReason,
     updatedAt,
     kind: data.string('kind'),
+    entryFence: data.number('entryFence'),
     executions: data.number('executions'),
     stepCount: data.number('stepCount'),
     lastSeq: data.number('lastSeq'),
@@ -285,7 +293,7 @@ export function toFacts(header: SessionHeader): SessionFacts {
 export function toSummary({ id, header, damage }: ListedSession): SessionSummary | DamagedSession {
   if (damage !== undefined || header === undefined) return { id, damage: damage ?? 'its header is missing' };
   try {
-    const { kind: _, ...summary } = readHeader(header);
+    const { kind: _, entryFence: __, ...summary } = readHeader(header);
     return summary;
   } catch (error) {
     return { id, damage: error instanceof Error ? error.message : String(error) };

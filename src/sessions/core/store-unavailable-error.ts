@@ -18,7 +18,7 @@ function getAdvice(problem: StoreProblem): string {
     case 'newer-schema':
       return 'Nothing was changed. Update Stepline.';
     case 'older-schema':
-      return 'Nothing was changed. Use a new database, or the release that wrote this one.';
+      return 'Nothing was changed. It cannot be upgraded: start with a new file or database.';
     case 'failed':
       return 'Nothing was written. Resume the session once the store works again.';
     default:

@@ -1,17 +1,14 @@
 // Events as they are stored with their step.
-// V1. Fields that all events of a commit have in common are stored once.
-// V2. An outcome, its failures or a text that the step's record holds already, and a message that its action holds, are not written
-//     again; they are found there when the event is read.
-// V3. A field that follows from the others is not written: no parent and no error are null, a decision repeats its outcome, the session is
-//     the one whose log it is, and some events repeat others of their commit.
+// Event-1. A stored event is what was emitted: whoever has the entry reads it, without the state or another entry.
+// Event-2. Bytes are saved at this border alone: what all events of a commit have in common is written once, and so is a long text that the
+//          body of the entry holds.
 import type { BaseEvent } from '../../events/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, isPlainObject, latestTime, readArray, readField, readJsonObject, setOwn } from '../../lib/index.ts';
-import type { Execution, RunState, Step, StepResult } from '../../step-by-step/index.ts';
-import { toMessageFacts } from './create-action-events.ts';
-import type { SentMessage } from './entries.ts';
-import type { RelatedEvents } from './related-fields.ts';
-import { getRelatedFields, indexRelated, isRepeated, listRelatedNames } from './related-fields.ts';
+import { DamagedDataError, isPlainObject, latestTime, readArray, readJsonObject, setOwn } from '../../lib/index.ts';
+import { splitLines } from '../../step-by-step/index.ts';
+import type { LogEntry } from '../store/session-store.ts';
+import type { EntryBody } from './entries.ts';
+import { erased } from './erased-content.ts';
 
 /** An event as it is read from a store: plain data with the fields of the event. */
 export interface StoredEvent extends JsonObject {
@@ -24,165 +21,86 @@ export interface StoredEvent extends JsonObject {
   readonly stepNumber: number;
 }
 
-/** Stands for the outcome that the step's record holds. */
-const inStep = 'step';
-
-/** Fields that the events of one commit usually have in common. */
-const sharedKeys = ['agentId', 'agentName', 'parentAgentId', 'executionId', 'stepNumber', 'orchestrator', 'participant'] as const;
-
 type Fields = Readonly<Record<string, unknown>>;
+type Path = readonly (string | number)[];
 
-function getShared(events: readonly Fields[]): Fields {
-  const [first = {}] = events;
-  const shared: Record<string, unknown> = {};
-  for (const key of sharedKeys)
-    if (first[key] !== undefined && first[key] !== null && events.every((event) => event[key] === first[key])) shared[key] = first[key];
-  return shared;
+/** The first item of stored events. */
+interface Preface {
+  /** Fields that all of them have. */
+  readonly shared: Fields;
+  /** Texts that the body holds: the number of the event, the place in it, and the place in the body. */
+  readonly texts?: readonly (readonly [event: number, place: Path, source: Path])[];
 }
 
-/** Records that events of a commit may refer to. */
-interface EventRecords {
-  readonly result?: StepResult | undefined;
-  readonly state: RunState;
-  /** Messages of the actions that the entry applies. */
-  readonly sent: readonly SentMessage[];
+/** The least length of a text that is not written twice. */
+const longText = 200;
+
+/** Calls back for each long text inside a value. */
+function visitTexts(value: unknown, path: Path, onText: (text: string, path: Path) => void): void {
+  if (typeof value === 'string') {
+    if (value.length >= longText) onText(value, path);
+  } else if (Array.isArray(value)) for (const [index, item] of value.entries()) visitTexts(item, [...path, index], onText);
+  else if (isPlainObject(value)) for (const [key, item] of Object.entries(value)) visitTexts(item, [...path, key], onText);
 }
 
-/** Stands for a text: the number of the entry whose action holds the message, or the step whose record holds it. */
-interface TextPlace {
-  readonly in: typeof inStep | number;
+/** Finds the long texts of a body. A whole state is left out: it is a text itself. */
+function findTexts({ action, change }: EntryBody): ReadonlyMap<string, Path> {
+  const found = new Map<string, Path>();
+  const note = (text: string, path: Path): void => {
+    if (!found.has(text)) found.set(text, path);
+  };
+  visitTexts(action, ['action'], note);
+  visitTexts(change, ['change'], note);
+  return found;
 }
 
-/** Finds the execution that an event is about. */
-function findExecution({ data: { execution, past } }: RunState, { executionId }: Fields): Execution | undefined {
-  if (execution.id === executionId) return execution;
-  const executions = [...past, execution];
-  // In a fork, the execution that continues has an id of its own; its number is that of the source.
-  const number = Number(String(executionId).slice(String(executionId).lastIndexOf('/') + 1));
-  return executions.findLast(({ id }) => id === executionId) ?? executions.find((each) => each.number === number);
+function getShared([first = {}, ...others]: readonly Fields[]): Fields {
+  return Object.fromEntries(
+    Object.entries(first).filter(
+      ([key, value]) => (typeof value !== 'object' || value === null) && others.every((event) => event[key] === value),
+    ),
+  );
 }
 
-/** Finds the step that an event is about: recorded, or waiting. */
-function findStep(state: RunState, event: Fields): Step | undefined {
-  const { results, pendingStep } = findExecution(state, event) ?? {};
-  return results?.at(Number(event['stepNumber']) - 1)?.step ?? pendingStep?.partial;
+const toId = ({ executionId, seq }: Fields): string => `${String(executionId)}/${String(seq)}`;
+
+/** Replaces the value at a place. Throws if there is no such place. */
+function setAt(value: unknown, path: Path, next: unknown): void {
+  const [key, ...rest] = path;
+  if (typeof value !== 'object' || value === null || key === undefined || !Object.hasOwn(value, key))
+    throw new DamagedDataError('events', 'expected the place of a text');
+  if (rest.length > 0) setAt(Reflect.get(value, key), rest, next);
+  else Reflect.set(value, key, next);
 }
 
-/** Finds the record that holds the text of an event. */
-function findTextPlace(fields: Fields, { state, sent }: EventRecords): TextPlace | undefined {
-  const { type, text, messageId } = fields;
-  if (typeof messageId !== 'string' || text === '') return undefined;
-  if (type === 'UserMessageReceived') {
-    const [found, ...others] = sent.filter(({ message }) => message['id'] === messageId);
-    return found === undefined || others.length > 0 ? undefined : { in: found.entry };
-  }
-  const isHeld = findStep(state, fields)?.outputMessages.some(({ id }) => id === messageId) === true;
-  return isHeld ? { in: inStep } : undefined;
-}
+const getAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((inside, key) => (typeof inside === 'object' && inside !== null ? Reflect.get(inside, key) : undefined), value);
 
-/** Fields that repeat the outcome of a decision. */
-function readDecision(outcome: unknown): JsonObject {
-  const shouldContinue = readField(outcome, 'shouldContinue');
-  const stopReason = readField(outcome, 'stopReason');
-  const resolvedBy = readField(outcome, 'resolvedBy');
-  if (typeof shouldContinue !== 'boolean' || typeof resolvedBy !== 'string') return {};
-  return { shouldContinue, stopReason: typeof stopReason === 'string' ? stopReason : null, resolvedBy };
-}
-
-/** Returns the fields of an event that follow from its others. */
-function getDerived({ type, outcome }: Fields): JsonObject {
-  if (type === 'ContinuationEvaluated') return { parentAgentId: null, ...readDecision(outcome) };
-  return type === 'ToolCallCompleted' ? callDerived : usualDerived;
-}
-
-const usualDerived: JsonObject = { parentAgentId: null };
-const callDerived: JsonObject = { parentAgentId: null, error: null };
-
-/** Fields that are never written, or in another form behind the others. */
-const replacedKeys = ['id', 'sessionId', 'outcome'];
-
-/** Records that an event may refer to, and what it shares with others of its commit. */
-interface WritingContext extends EventRecords {
-  readonly related: RelatedEvents;
-  /** Names of fields that no event of the commit repeats. */
-  readonly omitted: ReadonlySet<string>;
-}
-
-/** Copies an event without the fields that follow from others. Key by key: this runs for every event that is stored. */
-function toStored(event: Fields, context: WritingContext): Fields {
-  const { omitted, related, result } = context;
-  const { id, outcome } = event;
-  const derived = getDerived(event);
-  const repeated = listRelatedNames(event, related);
-  const place = findTextPlace(event, context);
-  const isInStep = outcome !== undefined && outcome === result?.outcome;
-  const stored: Record<string, unknown> = {};
-  for (const key of Object.keys(event)) {
-    if (omitted.has(key)) continue;
-    const value = event[key];
-    if (derived[key] === value && Object.hasOwn(derived, key)) continue;
-    if (repeated.includes(key) || (isInStep && key === 'errors') || (place !== undefined && key === 'content')) continue;
-    setOwn(stored, key, value);
-  }
-  // In the place of the text itself.
-  if (place !== undefined) stored['text'] = place;
-  if (id !== `${String(event['executionId'])}/${String(event['seq'])}`) stored['id'] = id;
-  if (outcome !== undefined) stored['outcome'] = isInStep ? inStep : outcome;
-  return stored;
-}
-
-/** Writes the events of one commit. */
-export function writeEvents(events: readonly BaseEvent[], records: EventRecords): string {
+/** Writes the events of an entry with this body. */
+export function writeEvents(events: readonly BaseEvent[], body: EntryBody): string {
   // Holds: the fields of an event can be read by name.
   const all = events as readonly object[] as readonly Fields[];
-  const shared = getShared(all);
-  const context = { ...records, related: indexRelated(all), omitted: new Set([...replacedKeys, ...Object.keys(shared)]) };
-  const written: Fields[] = [shared];
-  for (const event of all) written.push(toStored(event, context));
-  return JSON.stringify(written);
-}
-
-/** Records that events are read with. */
-export interface EventSources {
-  readonly sessionId: string;
-  /** Returns the session's state; undefined if it cannot be read here. What only the state knows is then left out. */
-  readonly getState: () => Promise<RunState | undefined>;
-  /** Returns the message of the action of an entry; undefined if there is none. */
-  readonly getMessage: (entry: number) => Promise<JsonObject | undefined>;
-}
-
-/** Puts the outcome of its step, and the failures, into an event that refers to them. */
-function withOutcome(fields: StoredEvent, state: RunState | undefined): StoredEvent {
-  const { outcome, step } = (state && findExecution(state, fields))?.results.at(fields.stepNumber - 1) ?? {};
-  const errors = step === undefined || step.errors.length === 0 ? {} : { errors: step.errors.map((failure) => ({ ...failure })) };
-  if (outcome !== undefined) return { ...fields, outcome: outcome.toJSON(), ...errors };
-  // The state that is at hand does not know the step: another runtime has recorded it.
-  const { outcome: _, ...rest } = fields;
-  return rest;
-}
-
-/** Puts the text of its step into an event that refers to it. */
-function withText(fields: StoredEvent, state: RunState | undefined): StoredEvent {
-  const step = state && findStep(state, fields);
-  return { ...fields, text: step?.outputMessages.find(({ id }) => id === fields['messageId'])?.text ?? '' };
-}
-
-/** Puts everything into an event that it refers to. */
-async function fill(event: StoredEvent, { getState, getMessage }: EventSources): Promise<StoredEvent> {
-  const { text, outcome } = event;
-  const whole = outcome === inStep ? withOutcome(event, await getState()) : event;
-  if (!isPlainObject(text)) return whole;
-  const { in: place } = text;
-  if (typeof place !== 'number') return withText(whole, await getState());
-  const message = await getMessage(place);
-  return { ...whole, text: '', ...(message && toMessageFacts(message)) };
-}
-
-/** Puts back the fields that an event shares with another one of its commit. */
-function withRelated(event: StoredEvent, related: RelatedEvents): StoredEvent {
-  const fields = getRelatedFields(event, related);
-  // Holds: the fields of events that were read are JSON.
-  return Object.keys(fields).length === 0 ? event : ({ ...fields, ...event } as StoredEvent);
+  const shared = all.length > 1 ? getShared(all) : {};
+  const written = all.map((event) => {
+    const own: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(event)) {
+      const isImplied = key === 'sessionId' || Object.hasOwn(shared, key) || (key === 'id' && value === toId(event));
+      if (!isImplied) setOwn(own, key, value);
+    }
+    return own;
+  });
+  const sources = findTexts(body);
+  if (sources.size === 0) return JSON.stringify([{ shared } satisfies Preface, ...written]);
+  // A copy, as it is stored: events are not changed.
+  const copies: unknown = JSON.parse(JSON.stringify(written));
+  const texts: [number, Path, Path][] = [];
+  visitTexts(copies, [], (text, [event = 0, ...place]) => {
+    const source = sources.get(text);
+    if (source === undefined) return;
+    setAt(copies, [event, ...place], '');
+    texts.push([Number(event), place, source]);
+  });
+  return JSON.stringify([{ shared, texts } satisfies Preface, ...(copies as readonly unknown[])]);
 }
 
 const isEvent = (fields: JsonObject): fields is StoredEvent =>
@@ -190,23 +108,29 @@ const isEvent = (fields: JsonObject): fields is StoredEvent =>
   ['seq', 'at', 'stepNumber'].every((key) => typeof fields[key] === 'number') &&
   Math.abs(Number(fields['at'])) <= latestTime;
 
-/** Reads the events of one commit. Those that are neither wanted nor repeated by others are read without what they refer to. */
-export async function readEvents(
-  text: string,
-  sources: EventSources,
-  isWanted: (event: StoredEvent) => boolean = () => true,
-): Promise<readonly StoredEvent[]> {
-  const [shared, ...own] = readArray(JSON.parse(text), 'events', readJsonObject);
-  const events: StoredEvent[] = [];
-  for (const [index, fields] of own.entries()) {
-    const whole: JsonObject = { ...shared, ...fields };
-    const { executionId, seq } = whole;
-    const id = typeof executionId === 'string' && typeof seq === 'number' ? `${executionId}/${seq}` : '';
-    const event: JsonObject = { id, ...whole };
-    if (!isEvent(event)) throw new DamagedDataError(`events[${index + 1}]`, 'expected an event');
-    const filled = isWanted(event) || isRepeated(event) ? await fill(event, sources) : event;
-    events.push({ ...getDerived(filled), ...filled, sessionId: sources.sessionId });
+const isPath = (value: unknown): value is Path =>
+  Array.isArray(value) && value.every((key) => typeof key === 'string' || typeof key === 'number');
+
+/** Puts the texts of the body back into events. One that was erased from the body stays so. */
+function fillTexts(events: readonly JsonObject[], texts: unknown, body: string): void {
+  const source: unknown = JSON.parse(splitLines(body)?.text ?? body);
+  for (const text of readArray(texts, 'events.texts', (item) => item)) {
+    const [event, place, from] = Array.isArray(text) ? (text as readonly unknown[]) : [];
+    if (typeof event !== 'number' || !isPath(place) || !isPath(from)) throw new DamagedDataError('events.texts', 'expected a place');
+    const found = getAt(source, from);
+    setAt(events, [event, ...place], typeof found === 'string' ? found : erased);
   }
-  const related = indexRelated(events);
-  return events.map((event) => withRelated(event, related));
+}
+
+/** Reads the events of an entry of a session. A fork has copied entries of another. */
+export function readEvents(sessionId: string, { events = '[{}]', body }: Pick<LogEntry, 'events' | 'body'>): readonly StoredEvent[] {
+  const [preface = {}, ...own] = readArray(JSON.parse(events), 'events', readJsonObject);
+  const { shared, texts } = preface;
+  if (texts !== undefined) fillTexts(own, texts, body);
+  return own.map((fields, index) => {
+    const whole: JsonObject = { ...(isPlainObject(shared) ? shared : {}), ...fields };
+    const event: JsonObject = { id: toId(whole), ...whole, sessionId };
+    if (!isEvent(event)) throw new DamagedDataError(`events[${index + 1}]`, 'expected an event');
+    return event;
+  });
 }

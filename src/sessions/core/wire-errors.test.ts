@@ -12,6 +12,8 @@ import { CrashLoopError } from './crash-loop-error.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
+import { LeaseLostError } from './lease-lost-error.ts';
+import { MailWaitingError } from './mail-waiting-error.ts';
 import { RemoteError } from './remote-error.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
@@ -19,8 +21,6 @@ import { SessionConflictError } from './session-conflict-error.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import { SessionDeletedError } from './session-deleted-error.ts';
 import { StaleApprovalError } from './stale-approval-error.ts';
-import { StoreFencedError } from './store-fenced-error.ts';
-import { StoreInUseError } from './store-in-use-error.ts';
 import { StoreUnavailableError } from './store-unavailable-error.ts';
 import { UnknownAgentError } from './unknown-agent-error.ts';
 import { UnknownSessionError } from './unknown-session-error.ts';
@@ -38,6 +38,8 @@ const samples: readonly SteplineError[] = [
   new ForgedApprovalError('w'),
   new InvalidArgumentError('A session id must be text.'),
   new LateAnswerError('w', 'it expired'),
+  new LeaseLostError('s'),
+  new MailWaitingError('s'),
   new MessageRefusedError(['w'], 'Answer it first.'),
   new NewerSchemaError('agent-state', { found: 9, supported: 2 }),
   new NotWaitingError('w', ['a', 'b']),
@@ -47,8 +49,6 @@ const samples: readonly SteplineError[] = [
   new SessionDamagedError('s', 'entry 4 was changed', new Error('sum')),
   new SessionDeletedError('s', 86_400_000),
   new StaleApprovalError('w'),
-  new StoreFencedError({ own: 1, current: 2 }),
-  new StoreInUseError({ id: 'h', name: 'worker', host: 'a', pid: 7, claimedAt: 1000 }),
   new StoreUnavailableError('full', 'there is no room on the disk', new Error('ENOSPC')),
   new UnknownAgentError('x', ['a']),
   new UnknownSessionError('s'),

@@ -21,6 +21,8 @@ import { CrashLoopError } from './crash-loop-error.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
+import { LeaseLostError } from './lease-lost-error.ts';
+import { MailWaitingError } from './mail-waiting-error.ts';
 import { RemoteError } from './remote-error.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
@@ -28,8 +30,6 @@ import { SessionConflictError } from './session-conflict-error.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import { SessionDeletedError } from './session-deleted-error.ts';
 import { StaleApprovalError } from './stale-approval-error.ts';
-import { StoreFencedError } from './store-fenced-error.ts';
-import { StoreInUseError } from './store-in-use-error.ts';
 import { StoreUnavailableError } from './store-unavailable-error.ts';
 import { UnknownAgentError } from './unknown-agent-error.ts';
 import { UnknownSessionError } from './unknown-session-error.ts';
@@ -60,6 +60,8 @@ const classes: Readonly<Record<string, WireClass>> = {
   'forged-approval': withFields(ForgedApprovalError),
   'invalid-argument': withFields(InvalidArgumentError),
   'late-answer': withFields(LateAnswerError, 'waitId'),
+  'lease-lost': withFields(LeaseLostError, 'sessionId'),
+  'mail-waiting': withFields(MailWaitingError),
   'message-refused': withFields(MessageRefusedError, 'waitIds'),
   'newer-schema': withFields(NewerSchemaError, 'kind', 'found', 'supported'),
   'not-waiting': withFields(NotWaitingError, 'waitId', 'open'),
@@ -69,8 +71,6 @@ const classes: Readonly<Record<string, WireClass>> = {
   'session-damaged': withFields(SessionDamagedError, 'sessionId', 'damage'),
   'session-deleted': withFields(SessionDeletedError, 'sessionId', 'deletedAt'),
   'stale-approval': withFields(StaleApprovalError),
-  'store-fenced': withFields(StoreFencedError),
-  'store-in-use': withFields(StoreInUseError, 'holder'),
   'store-unavailable': withFields(StoreUnavailableError, 'problem'),
   'unknown-agent': withFields(UnknownAgentError),
   'unknown-session': withFields(UnknownSessionError),

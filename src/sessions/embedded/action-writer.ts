@@ -15,6 +15,9 @@ import { computeApprovalDigest } from '../core/approval-digest.ts';
 import type { AppliedAction } from '../core/create-action-events.ts';
 import { createActionEvents } from '../core/create-action-events.ts';
 import type { QueuedAction } from '../core/entries.ts';
+import { readEntriesFrom } from '../core/entries.ts';
+import { assertErasable, eraseMessage, findErased } from '../core/erase-message.ts';
+import { findRefusedSends } from '../core/mail.ts';
 import { isInterrupting, opensNext } from '../core/message-rules.ts';
 import type { AppliedActions } from '../core/queue.ts';
 import { applyActions, toBody } from '../core/queue.ts';
@@ -35,6 +38,9 @@ export interface StoredAction {
   readonly interrupts?: string | Supersession;
 }
 
+/** Origin of an action. */
+type ActionOrigin = Pick<EntryParts, 'requestId' | 'mail' | 'isBehindMail'>;
+
 /** Actions that are being recorded as applied or refused. */
 export interface RecordedActions {
   readonly done: Promise<void>;
@@ -46,6 +52,8 @@ export interface RecordedActions {
 export class ActionWriter {
   readonly #log: SessionLog;
   readonly #options: RunServices['options'];
+  /** Changes of the erasure that was prepared last. */
+  #erasure: Pick<EntryParts, 'rewrites' | 'dropsMail'> = {};
 
   constructor(log: SessionLog, options: RunServices['options']) {
     this.#log = log;
@@ -53,7 +61,7 @@ export class ActionWriter {
   }
 
   /** Stores an action: applied to the state, or, if a step is open, queued behind that. */
-  store(action: Action, origin: Pick<EntryParts, 'requestId' | 'mail'>, hasOpenStep: boolean): StoredAction {
+  store(action: Action, origin: ActionOrigin, hasOpenStep: boolean): StoredAction {
     const { state } = this.#log;
     const isLooping = state.execution.crashLoop !== undefined;
     if (action.type === 'resume') {
@@ -61,12 +69,14 @@ export class ActionWriter {
       return this.#apply({ action, before: state, after: resumed }, { ...origin, restartsCount: isLooping });
     }
     if (action.type === 'revoke') assertApproval(this.#log.approvals, action.approvalId);
+    if (action.type === 'erase' && !hasOpenStep && !this.#log.hasWork)
+      return this.#apply({ action, before: state, after: state }, { ...origin, ...this.#erasure, canRun: false });
     const isCancel = action.type === 'cancel';
     const endsRun = isCancel || isInterrupting(action);
     const isNext = opensNext(action, state, hasOpenStep);
     // Also a step that ended the process is replayed as far as it got, so that nothing which its calls have done is forgotten.
     if (isLooping) return this.#queueEnd(action, origin);
-    if (hasOpenStep || isNext || (endsRun && hasWork(state))) return this.#queue(action, origin, isNext);
+    if (hasOpenStep || isNext || ((endsRun || action.type === 'erase') && hasWork(state))) return this.#queue(action, origin, isNext);
     // An execution that has ended needs no cancel; that somebody wanted it is stored.
     const next = isCancel && state.waitingFor.length === 0 ? state : applyRequest(state, action);
     return this.#apply({ action, before: state, after: next }, origin);
@@ -74,7 +84,7 @@ export class ActionWriter {
 
   /** Approves a call that is covered by an earlier approval. Returns undefined if it is not covered any more. */
   async approveCovered({ wait, approval }: CoveredWait, agent: Orchestrator | undefined): Promise<StoredAction | undefined> {
-    const { id, state, claimed } = this.#log;
+    const { id, state, services } = this.#log;
     const digest = await computeApprovalDigest(id, toAskedCall(state, wait));
     try {
       if (agent !== undefined) await this.checkAnswer({ type: 'approve', waitId: wait.id, digest }, agent, false);
@@ -86,7 +96,7 @@ export class ActionWriter {
     // The approval may have been revoked meanwhile.
     const current = this.#log.findCoveredWait();
     if (current?.approval.id !== approval.id || current.wait.id !== wait.id || this.#log.state !== state) return undefined;
-    const action: Action = { type: 'approve', waitId: wait.id, digest, coveredBy: approval.id, by: approval.by, at: claimed.clock.now() };
+    const action: Action = { type: 'approve', waitId: wait.id, digest, coveredBy: approval.id, by: approval.by, at: services.clock.now() };
     return this.#apply({ action, before: state, after: applyRequest(state, action) }, {});
   }
 
@@ -99,6 +109,26 @@ export class ActionWriter {
     } catch (error) {
       return { state: this.#log.state, applied: [], changes: [], refused: [{ entry, error }] };
     }
+  }
+
+  /** Finds what has to be changed to erase a message. Throws if there is none, or if it cannot be erased now. */
+  async prepareErasure(messageId: string, isRunning: boolean): Promise<void> {
+    const { id, state, services } = this.#log;
+    this.#erasure = {};
+    // Another action may still add it.
+    if (isRunning || this.#log.hasWork) return;
+    assertErasable(id, state, messageId);
+    const { store } = services;
+    // One that was refused is only in its mail.
+    const refused = findRefusedSends(await store.inbox.read({ sessionId: id, isWaiting: false }), messageId);
+    const entries = await readEntriesFrom(store, id, 1);
+    const rewrites = refused.length > 0 ? (findErased(id, entries, messageId) ?? []) : eraseMessage(id, entries, messageId);
+    this.#erasure = { rewrites, dropsMail: refused.map(({ num }) => num) };
+  }
+
+  /** Stores the erasure that was prepared, which an earlier entry asks for. */
+  erase(entry: number): Promise<void> {
+    return this.#log.append({ applied: [entry], execution: this.#log.state.execution.number }, { ...this.#erasure, canRun: false });
   }
 
   checkAnswer(request: AnswerRequest, agent: Orchestrator, isRunning: boolean): Promise<void> {
@@ -121,7 +151,7 @@ export class ActionWriter {
   }
 
   /** Queues the end of a step that has ended the process: nobody is waited for any more. */
-  #queueEnd(action: Action, origin: Pick<EntryParts, 'requestId' | 'mail'>): StoredAction {
+  #queueEnd(action: Action, origin: ActionOrigin): StoredAction {
     const { state } = this.#log;
     const after = withoutCrashLoop(state);
     const parts = withEvents(after, this.#createEvents([{ action, before: state, after, isQueued: true }], after.data.lastSeq));
@@ -160,8 +190,8 @@ export class ActionWriter {
   }
 
   #createEvents(changes: readonly AppliedAction[], lastSeq: number): readonly BaseEvent[] {
-    const { id, facts, claimed } = this.#log;
-    return createActionEvents(changes, { sessionId: id, agentName: facts.agent.id, lastSeq, at: claimed.clock.now() });
+    const { id, facts, services } = this.#log;
+    return createActionEvents(changes, { sessionId: id, agentName: facts.agent.id, lastSeq, at: services.clock.now() });
   }
 }
 

@@ -26,9 +26,9 @@ export class CrashLoopDetected extends BaseEvent {
 
 /** Makes a session wait for somebody who resumes or cancels it. Settles with the events when that is stored. */
 export async function storeCrashLoop(log: SessionLog, orchestrator: string): Promise<readonly BaseEvent[]> {
-  const { state, recoveries, claimed } = log;
+  const { state, recoveries, services } = log;
   const { execution, data, stepCount, usage } = state;
-  const since = claimed.clock.now();
+  const since = services.clock.now();
   // An execution whose first step is open has no id yet: it gets the one that a run would give it.
   const { id = toExecutionId(log.id, execution.number), startedAt = since } = execution;
   const looping = state.evolve({ execution: { ...execution, id, startedAt, crashLoop: { attempts: recoveries, since } } });

@@ -1,4 +1,4 @@
-// Methods that read sessions. They need no claim.
+// Methods that read sessions, whoever runs them.
 import { readActions, readEntriesFrom, readStored } from '../core/entries.ts';
 import { toMailedActions } from '../core/mail.ts';
 import { parseEventsOptions, parseFeedOptions, parseOpenStepOptions, parseQuery, parseText } from '../core/parse-input.ts';
@@ -21,17 +21,15 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
   const { store, watcher, closing, openSteps: hub } = host;
   const get = async (given: string): Promise<Session> => {
     const sessionId = parseText(given, 'A session id');
-    return (await host.holdsStore()) ? host.view(sessionId) : client.view(sessionId);
+    return (await host.view(sessionId)) ?? client.view(sessionId);
   };
   return {
     get,
     list: async (query = {}) => {
-      await host.holdsStore();
       const { sessions, cursor } = await store.heads.list(parseQuery(query));
       return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
     },
     waits: async (query = {}) => {
-      await host.holdsStore();
       return listWaits({ store, get }, parseQuery(query, { method: 'waits', known: waitFilters }));
     },
     actions: async (sessionId) => {

@@ -26,29 +26,22 @@ import { createHolds } from './create-holds.ts';
 import { createReaders } from './create-readers.ts';
 import { readHealth } from './health.ts';
 import { MailClient } from './mail-client.ts';
-import type { OpenedMail } from './mail-room.ts';
-import { MailRoom } from './mail-room.ts';
 import { parseRuntimeOptions } from './parse-runtime-options.ts';
 import type { EmbeddedRuntime, RuntimeOptionsFor, SessionRuntimeOptions } from './runtime-options.ts';
-import type { SessionAccess } from './session-access.ts';
+import { SessionActions } from './session-actions.ts';
 import { SessionHost } from './session-host.ts';
 import { exposeClosing } from './shared-runtime.ts';
-import { WorkerAccess } from './worker-access.ts';
 
-/**
- * Runs the sessions of a store, or, as a client, asks the process that does. Claims the store unless its role is `client`; one that
- * stands by asks like a client until it is its turn.
- */
+/** Runs sessions of a store, beside any number of other workers; or, as a client, asks those that do. */
 export function createSessionRuntime<Given extends Orchestrator>(
   options: RuntimeOptionsFor<Given>,
 ): EmbeddedRuntime<InferState<Given>, InferOutput<Given>>;
 export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRuntime {
   const { ids = systemIds, approvals } = parseRuntimeOptions(options);
-  const host = new SessionHost(options, (epoch) => openMailRoom(host, worker, epoch));
-  const worker = new WorkerAccess(host);
+  const host = new SessionHost(options);
   const { store, agents, clock, watcher, reads, closing } = host;
   const client = new MailClient({ store, agents, clock, ids, watcher, reads, approvals, closing });
-  const actions = createActions((): Promise<SessionAccess> => findAccess(host, { worker, client }), ids);
+  const actions = createActions(new SessionActions(host, client), ids);
   const readers = createReaders(host, client);
   const { stopAll, ...deliveries } = createDeliveries(
     {
@@ -69,6 +62,12 @@ export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRu
     ...createBulkActions({ ...actions, ...readers, host }),
     ...createHolds(host),
     health: () => readHealth(host),
+    runOnce: async (given, once) => {
+      checkKeys('runOnce()', once, ['untilMs']);
+      const sessionId = parseText(given, 'A session id');
+      const found = await host.runOnce(sessionId, parseMs(once.untilMs, 'untilMs of runOnce()'));
+      return found.type === 'owned' ? found : { type: found.type, session: await readers.get(sessionId) };
+    },
     drain: async (drain = {}) => {
       checkKeys('drain()', drain, ['timeoutMs']);
       const timeoutMs = parseMs(drain.timeoutMs ?? 30_000, 'timeoutMs of drain()');
@@ -76,26 +75,6 @@ export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRu
     },
   };
   return exposeClosing(runtime, closing);
-}
-
-/** Starts to apply what other processes ask for. */
-function openMailRoom(host: SessionHost, worker: WorkerAccess, epoch: number): void {
-  const { store, watcher, closing, heartbeatClock: clock } = host;
-  const apply = (opened: OpenedMail): Promise<boolean> => worker.applyMail(opened);
-  const report = (error: unknown, where: string): void => host.report(error, where);
-  new MailRoom({ store, watcher, clock, closing, apply, report }, epoch).start();
-}
-
-/** Finds the way to change sessions: this process, if it runs them, else the mailbox of the one that does. */
-async function findAccess(
-  host: SessionHost,
-  { worker, client }: Readonly<Record<'worker' | 'client', SessionAccess>>,
-): Promise<SessionAccess> {
-  const { role = 'both', standby = false } = host.options;
-  if (role === 'client') return client;
-  // A worker that is refused the store says so; one that waits for its turn leaves its actions to the one whose turn it is.
-  if (role === 'worker' || !standby) return worker;
-  return (await host.holdsStore()) ? worker : client;
 }
 
 /** Creates the id of a new session: the same for the same request, so that repeating it creates no second one. */
@@ -118,7 +97,7 @@ type ActionMethod =
   | 'revokeApproval';
 
 /** Methods that change a session. */
-function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource): Pick<SessionRuntime, ActionMethod> {
+function createActions(sessions: SessionActions, ids: IdSource): Pick<SessionRuntime, ActionMethod> {
   // The options are checked before the request is read from them.
   const act = async (
     { method, id, more }: { readonly method: string; readonly id: string; readonly more?: readonly string[] },
@@ -128,14 +107,14 @@ function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource):
     const action = parseActionOptions(options, method, more);
     const sessionId = parseText(id, 'A session id');
     const request = toRequest(sessionId);
-    return (await findAccess()).act(sessionId, request, action);
+    return sessions.act(sessionId, request, action);
   };
   return {
     create: async (session, options) => {
       const action = parseActionOptions(options, 'create');
       const { agent, id: given = await createId('create', action, ids), ...wishes } = parseNewSession(session);
       const facts = parseFacts({ ...wishes, id: given });
-      return (await findAccess()).create({ ...facts, ...(agent !== undefined && { agent: parseText(agent, 'An agent') }) }, action);
+      return sessions.create({ ...facts, ...(agent !== undefined && { agent: parseText(agent, 'An agent') }) }, action);
     },
     fork: async (sessionId, forkAt, options) => {
       const action = parseActionOptions(options, 'fork', ['id', 'tenant', 'owner', 'tags']);
@@ -144,7 +123,7 @@ function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource):
       const facts = parseFacts({ id, tenant, owner, tags });
       // Wishes that are absent are taken from the source.
       const { tags: parsed, ...rest } = facts;
-      return (await findAccess()).fork(from, { ...rest, ...(tags !== undefined && { tags: parsed }) }, action);
+      return sessions.fork(from, { ...rest, ...(tags !== undefined && { tags: parsed }) }, action);
     },
     send: (id, content, options) =>
       act({ method: 'send', id, more: ['whileRunning', 'whileWaiting'] }, options, () => ({
@@ -188,7 +167,7 @@ function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource):
       const sessionId = parseText(id, 'A session id');
       const { forks = false } = options;
       if (typeof forks !== 'boolean') throw new InvalidArgumentError(`delete(): forks must be true or false, not ${describeValue(forks)}.`);
-      return (await findAccess()).delete(sessionId, { ...action, forks });
+      return sessions.delete(sessionId, { ...action, forks });
     },
   };
 }

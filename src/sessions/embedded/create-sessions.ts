@@ -8,9 +8,12 @@ import { toExecutionId } from '../core/execution-id.ts';
 import { parseFacts } from '../core/parse-input.ts';
 import { readUntilStep } from '../core/read-until-step.ts';
 import type { SessionFacts } from '../core/session.ts';
+import type { NewSession } from '../core/session-runtime.ts';
 import type { SessionReader } from '../store/session-store.ts';
-import type { NewSessionRequest } from './session-access.ts';
 import type { NewLog } from './session-log.ts';
+
+/** A session to create: its id is chosen before anything is asked for. */
+export type NewSessionRequest = NewSession & { readonly id: string };
 
 /** Services that new sessions need. */
 export interface MakingServices {

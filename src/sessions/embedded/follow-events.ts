@@ -1,26 +1,11 @@
-import type { RunState } from '../../step-by-step/index.ts';
 import type { ParsedEventsOptions } from '../core/parse-input.ts';
 import { readEntryEvents } from '../core/read-entry-events.ts';
 import type { StoredEvent } from '../core/stored-events.ts';
-import type { SessionHost, StateAtHead } from './session-host.ts';
+import type { SessionHost } from './session-host.ts';
 
 /** Events of a session that are read. */
 interface EventRange extends ParsedEventsOptions {
   readonly sessionId: string;
-}
-
-/** Keeps the last state that was read: it serves for every entry that it has. A reader that waits keeps none. */
-function createStates(host: SessionHost, sessionId: string): { get(entry: number): Promise<RunState>; forget(): void } {
-  let known: StateAtHead | undefined;
-  return {
-    get: async (entry) => {
-      if (known === undefined || known.head < entry) known = await host.readState(sessionId);
-      return known.state;
-    },
-    forget: () => {
-      known = undefined;
-    },
-  };
 }
 
 /** Reads the stored events after a number, in order; then, if they are followed, those that are stored later. */
@@ -47,8 +32,7 @@ async function* readEventsAfter(
   { sessionId, fromSeq, follow, redact }: EventRange,
   ends: readonly AbortSignal[],
 ): AsyncGenerator<StoredEvent, void, undefined> {
-  const states = createStates(host, sessionId);
-  await states.get(0);
+  await host.assertReadable(sessionId);
   const news = { hasMore: false, wake: (): void => undefined };
   const onMore = (): void => {
     news.hasMore = true;
@@ -61,21 +45,13 @@ async function* readEventsAfter(
       const entries = await host.store.log.entries(sessionId, { afterSeq: seq, limit: 200 });
       for (const entry of entries) {
         const after = seq;
-        const isWanted = (event: StoredEvent): boolean => event.seq > after;
-        yield* await readEntryEvents(sessionId, entry, {
-          reader: host.store,
-          getState: () => states.get(entry.n),
-          redact,
-          isWanted,
-        });
+        yield* await readEntryEvents(sessionId, entry, { redact, isWanted: ({ seq: each }) => each > after });
         seq = entry.lastSeq ?? seq;
       }
       if (entries.length > 0) continue;
       if (!follow || ends.some(({ aborted }) => aborted)) return;
-      // A reader that waits keeps nothing large.
-      states.forget();
-      // A session that was deleted meanwhile has nothing more to say: reading it throws.
-      if ((await host.store.heads.read(sessionId)) === undefined) await states.get(0);
+      // A session that was deleted meanwhile has nothing more to say.
+      await host.assertReadable(sessionId);
       // A call that came while nobody waited counts too.
       if (!news.hasMore) await new Promise<void>((resolve) => (news.wake = resolve));
       news.hasMore = false;

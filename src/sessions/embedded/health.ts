@@ -1,10 +1,11 @@
 import { omitUndefined } from '../../lib/index.ts';
 import type { RuntimeHealth } from '../core/session-runtime.ts';
+import { RuntimeRole } from '../core/session-runtime.ts';
 import { listAll } from '../store/session-store.ts';
 import { readHolds } from './hold-gate.ts';
 import type { SessionHost } from './session-host.ts';
 
-type StoreHealth = Pick<RuntimeHealth, 'holder' | 'oldestOpenStep' | 'waitingActions' | 'holds'>;
+type StoreHealth = Pick<RuntimeHealth, 'workers' | 'oldestOpenStep' | 'waitingActions' | 'holds'>;
 
 async function findOldestOpenStep({ store }: SessionHost): Promise<RuntimeHealth['oldestOpenStep']> {
   let oldest: RuntimeHealth['oldestOpenStep'];
@@ -16,22 +17,20 @@ async function findOldestOpenStep({ store }: SessionHost): Promise<RuntimeHealth
 
 async function readStoreHealth(host: SessionHost): Promise<StoreHealth> {
   const { store } = host;
-  const { holder } = await store.claims.read();
+  const workers = await store.leases.workers();
   const waiting = await store.inbox.read({ isWaiting: true });
   const holds = await readHolds(store.notes);
-  return omitUndefined({ holder, waitingActions: waiting.length, holds, oldestOpenStep: await findOldestOpenStep(host) });
+  return omitUndefined({ workers, waitingActions: waiting.length, holds, oldestOpenStep: await findOldestOpenStep(host) });
 }
 
 /** Reads the condition of a runtime and of its store. Never throws: a store that cannot be read is a finding. */
 export async function readHealth(host: SessionHost): Promise<RuntimeHealth> {
-  const { options, owner, closing } = host;
-  const { role = 'both', standby = false } = options;
-  const own = { role, isHolder: owner.holder === 'this' && !closing.aborted, isDraining: closing.aborted };
-  const isStandby = standby && role !== 'client' && !own.isHolder && !closing.aborted;
+  const { options, closing } = host;
+  const own = { role: options.role ?? RuntimeRole.Worker, isDraining: closing.aborted };
   try {
-    return { ...own, isStandby, isStoreReachable: true, ...(await readStoreHealth(host)) };
+    return { ...own, isStoreReachable: true, ...(await readStoreHealth(host)) };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    return { ...own, isStandby, isStoreReachable: false, problem, waitingActions: 0, holds: [] };
+    return { ...own, isStoreReachable: false, problem, workers: [], waitingActions: 0, holds: [] };
   }
 }

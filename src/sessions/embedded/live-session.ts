@@ -4,7 +4,9 @@
 // A1. One run at a time. An action that comes while it lasts is stored at once and applied at the next boundary, in order.
 // A2. An action is stored before it has an effect; a request that was stored once has no effect again.
 // A3. Whoever acted gets the execution that applied the action, once it has ended or waits.
-// A4. If the store fails, nothing continues from memory: the session is released, and read again.
+// A4. If the store fails, or another worker owns the session, nothing continues from memory: the session is released, and read again.
+// A5. Actions that other processes have posted are applied in the order in which they were posted, each in the write that answers it. One
+//     that is damaged is reported, and removed: its sender finds that out.
 import type { BaseEvent } from '../../events/index.ts';
 import type { Between, Orchestrator, RunResult, RunState, Supersession } from '../../step-by-step/index.ts';
 import { toRunResult } from '../../step-by-step/index.ts';
@@ -15,7 +17,11 @@ import { assertNotLooping } from '../core/check-action.ts';
 import { ActionWriter, withEvents } from './action-writer.ts';
 import { readBody } from '../core/entries.ts';
 import type { HoldGate } from './hold-gate.ts';
-import { assertNotRefused } from '../core/mail.ts';
+import type { ExpiryOptions } from '../core/expiry.ts';
+import { findDueRequest } from '../core/expiry.ts';
+import { assertNotRefused, createDamagedMailError, readMailBody } from '../core/mail.ts';
+import { toWire } from '../core/wire-errors.ts';
+import { SteplineError } from '../../lib/index.ts';
 import type { AppliedActions } from '../core/queue.ts';
 import { applyBetweenSteps, findCancels, hasDue, isBlocked, isDue, sortQueue } from '../core/queue.ts';
 import { RequestReusedError } from '../core/request-reused-error.ts';
@@ -25,19 +31,22 @@ import type { RunServices } from './run-execution.ts';
 import { findEnd, runExecution } from './run-execution.ts';
 import type { PermitServices } from './run-permit.ts';
 import { RunPermit } from './run-permit.ts';
+import { LeaseLostError } from '../core/lease-lost-error.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
 import type { Session, SessionResult } from '../core/session.ts';
 import { hasWork, toSession, toSessionResult } from '../core/session.ts';
 import type { SessionLog } from './session-log.ts';
-import type { Mail } from '../store/session-store.ts';
+import type { ClaimedSession, Mail, SessionStore } from '../store/session-store.ts';
 import type { ActionTarget } from './waiters.ts';
 import { Waiters } from './waiters.ts';
 
 /** Services the host provides to a session. */
 export interface SessionServices extends RunServices, PermitServices {
   readonly agents: Agents;
-  /** A session has nothing to do. */
-  onIdle(session: LiveSession): void;
+  readonly store: SessionStore;
+  readonly approvals: ExpiryOptions | undefined;
+  /** A session has nothing to do; or, if it is stuck, nothing that can be done here. */
+  onIdle(session: LiveSession, isStuck: boolean): void;
   /** Reasons for starting no model calls. */
   readonly holds: HoldGate;
   /** A session cannot continue from memory. */
@@ -46,9 +55,20 @@ export interface SessionServices extends RunServices, PermitServices {
   report(error: unknown, where: string): void;
 }
 
+/** Errors that say nothing about the action itself. */
+const expectedCodes: readonly string[] = ['store-unavailable', 'lease-lost', 'runtime-closed', 'session-deleted'];
+const isExpected = (error: unknown): boolean => SteplineError.is(error) && expectedCodes.includes(error.code);
+
+/** Delay before a wait is looked at again whose time is over, and that could not be ended. */
+const retryDueMs = 60_000;
+
+const createErasedError = (): RuntimeClosedError => new RuntimeClosedError('a message was erased', { isStored: true });
+
 /** An action that is stored. */
 interface AcceptedAction {
   readonly target: ActionTarget;
+  /** The entry that holds the action. */
+  readonly entry: number;
   /** Settles with the execution that applied it when that has ended or waits; undefined if nobody waits for that. */
   readonly end: Promise<number> | undefined;
   readonly isRepeated: boolean;
@@ -73,11 +93,21 @@ export class LiveSession {
   #isPaused = false;
   readonly #onPause = new Set<() => void>();
 
-  constructor(log: SessionLog, services: SessionServices, isLeftOpen = false) {
+  /** True if no further step is to start here. */
+  #isLeaving = false;
+  /** True if mail may wait. */
+  #hasMail = false;
+  #takingMail: Promise<void> | undefined;
+  /** Numbers of damaged mails that no mail can have. */
+  readonly #misnumbered = new Set<number>();
+  /** True while the mail that came before the session was claimed is applied: the run reads all of it. */
+  #isBeginning = false;
+
+  constructor(log: SessionLog, services: SessionServices) {
     this.log = log;
     this.#services = services;
     this.#actions = new ActionWriter(log, services.options);
-    this.permit = new RunPermit(log, services, isLeftOpen);
+    this.permit = new RunPermit(log, services);
   }
 
   get id(): string {
@@ -85,7 +115,7 @@ export class LiveSession {
   }
   /** True while somebody or something needs it in memory. */
   get isBusy(): boolean {
-    return this.#running !== undefined || !this.#waiters.isEmpty || this.log.isWriting;
+    return this.#running !== undefined || !this.#waiters.isEmpty || this.log.isWriting || this.log.isOwned;
   }
   /** Set once the session is released; settles when its last write has ended. */
   get released(): Promise<void> | undefined {
@@ -107,45 +137,64 @@ export class LiveSession {
     await Promise.race([this.whenIdle(), new Promise<void>((resolve) => this.#onPause.add(resolve))]);
   }
 
-  /** Does something while nothing runs and nobody acts. */
-  async whileIdle<Value>(work: () => Promise<Value>): Promise<Value> {
-    for (;;) {
-      await this.whenIdle();
-      const done = await this.#inTurn(async () => (this.#running === undefined ? { value: await work() } : undefined));
-      if (done !== undefined) return done.value;
-    }
-  }
-
   view(mailbox: readonly RecordedAction[] = []): Promise<Session> {
-    const { facts, safeState, claimed, approvals } = this.log;
-    return toSession(facts, safeState, { approvals: claimed.approvals, mailbox, given: approvals });
+    const { facts, safeState, approvals } = this.log;
+    return toSession(facts, safeState, { approvals: this.#services.approvals, mailbox, given: approvals });
   }
 
-  /** Does something to the session, and returns the result. */
-  async act(request: ActionRequest, options: ActionOptions, mail?: Mail): Promise<SessionResult> {
+  /**
+   * Does something to the session, and returns the result. `onAccepted` is called with the number of its entry once that is stored: from then
+   * on the action is applied, if not here, then by another worker.
+   */
+  async act(request: ActionRequest, options: ActionOptions, onAccepted: (entry: number) => void = () => undefined): Promise<SessionResult> {
     // The end is awaited outside, so that others can act meanwhile.
-    const { target, end, isRepeated } = await this.#inTurn(() => this.#accept(request, options, mail));
+    const { target, entry, end, isRepeated } = await this.#inTurn(() => this.#accept(request, options));
+    onAccepted(entry);
     const known = 'execution' in target ? target.execution : this.log.state.execution.number;
     const execution = (await end) ?? known;
-    const { facts, safeState, claimed, queued } = this.log;
+    const { facts, safeState, queued } = this.log;
     const isPending = 'entry' in target && queued.has(target.entry);
     const toResult = (state: RunState): Promise<RunResult> => this.#toResult(state);
-    return toSessionResult(facts.id, safeState, { execution, isRepeated, isPending, approvals: claimed.approvals, toResult });
+    const { approvals } = this.#services;
+    return toSessionResult(facts.id, safeState, { execution, isRepeated, isPending, approvals, toResult });
   }
 
-  /** Continues with the remaining work, if there is any. */
-  resume(): void {
-    if (this.#running === undefined && this.log.isOpen) this.#start();
-  }
-
-  /** Stores that the process ends in order. */
-  async leave(): Promise<void> {
-    if (!this.permit.isLeftOpen && this.#released === undefined && this.log.isOpen) await this.log.leave();
+  /** Works on a session that was claimed, until nothing is left to do. */
+  async runClaimed(claimed: ClaimedSession): Promise<void> {
+    this.log.own(claimed);
+    this.#isBeginning = true;
+    if (claimed.hasMail) await this.takeMail();
+    if (this.#running === undefined && this.log.isOwned) await this.#settleDue();
+    this.#isBeginning = false;
+    this.resume();
   }
 
   /** Stores the header again. */
   async touch(): Promise<void> {
     await this.#inTurn(() => this.#orRelease(this.log.append({})));
+  }
+
+  /** Continues with the remaining work, or gives the session up if there is none. */
+  resume(): void {
+    if (this.#running === undefined && this.log.isOwned && this.#released === undefined) this.#start();
+  }
+
+  /** Starts no further step here. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.permit.grantNow();
+    this.#wake();
+  }
+
+  /** True if nothing more is to start: the runtime closes, or the session is left. */
+  #isEnding(): boolean {
+    return this.#isLeaving || this.#services.closing.aborted;
+  }
+
+  /** Applies the mail that waits. Settles when none is left, or the session is not owned here any more. Never rejects. */
+  takeMail(): Promise<void> {
+    this.#hasMail = true;
+    return (this.#takingMail ??= this.#takeAllMail().finally(() => (this.#takingMail = undefined)));
   }
 
   /** Ends everything here: nothing more is done or stored from memory. */
@@ -181,8 +230,86 @@ export class LiveSession {
     }
   }
 
+  async #takeAllMail(): Promise<void> {
+    const { closing } = this.#services;
+    const isOver = (): boolean => closing.aborted || this.#released !== undefined || !this.log.isOwned;
+    try {
+      while (this.#hasMail && !isOver()) {
+        this.#hasMail = false;
+        const mails = await this.#readMail();
+        for (const mail of mails) if (!isOver()) await this.#takeMail(mail);
+        if (mails.length === 0) await this.#dropLostMail();
+      }
+    } catch (error) {
+      this.release(error);
+      if (!isExpected(error)) this.#services.report(error, `the mail of session ${this.id}`);
+    }
+  }
+
+  async #readMail(): Promise<readonly Mail[]> {
+    const mails = await this.#services.store.inbox.read({ sessionId: this.id, isWaiting: true, includesDamaged: true });
+    return mails.filter(({ num }) => !this.#misnumbered.has(num));
+  }
+
+  /** Ends the wait for mail of which no row is left. */
+  async #dropLostMail(): Promise<void> {
+    const { store } = this.#services;
+    const head = await store.heads.read(this.id);
+    // It was deleted, which loading it says.
+    if (head === undefined) await store.log.load(this.id);
+    const num = head?.lastMail;
+    if (num === undefined) return;
+    // One may have come since.
+    this.#hasMail = (await this.#readMail()).length > 0;
+    if (this.#hasMail) return;
+    const lost: Mail = { num, sessionId: this.id, requestId: '', at: 0, body: '', damage: 'its row is gone' };
+    if (this.#misnumbered.size === 0) this.#services.report(createDamagedMailError(lost), 'the mailbox');
+    await this.#inTurn(() => this.#orRelease(this.log.answerMail(num)));
+  }
+
+  /** Reports a damaged mail, and removes it. */
+  async #dropDamagedMail(mail: Mail): Promise<void> {
+    this.#services.report(createDamagedMailError(mail), 'the mailbox');
+    const { lastMail = 0 } = (await this.#services.store.heads.read(this.id)) ?? {};
+    if (mail.num < 1 || mail.num > lastMail) this.#misnumbered.add(mail.num);
+    else await this.#inTurn(() => this.#orRelease(this.log.answerMail(mail.num)));
+  }
+
+  /** Applies a mail, or refuses it. */
+  async #takeMail(mail: Mail): Promise<void> {
+    const { num, requestId, body, damage } = mail;
+    if (damage !== undefined) return this.#dropDamagedMail(mail);
+    try {
+      const { request, by } = readMailBody(body);
+      const { isRepeated } = await this.#inTurn(() => this.#accept(request, { by, requestId, until: 'accepted' }, mail));
+      if (isRepeated) await this.#inTurn(() => this.#orRelease(this.log.answerMail(num)));
+    } catch (error) {
+      if (this.#released !== undefined || isExpected(error)) throw error;
+      if (!SteplineError.is(error)) this.#services.report(error, `an action for session ${this.id}`);
+      await this.#inTurn(() => this.#orRelease(this.log.answerMail(num, JSON.stringify(toWire(error)))));
+      this.#services.onStored(this.id);
+    }
+  }
+
+  /** Answers approvals whose time is over, and tries a provider again if it is time. */
+  async #settleDue(): Promise<void> {
+    const { clock } = this.log.services;
+    const { waitingFor } = await this.view();
+    for (const wait of waitingFor) {
+      const request = findDueRequest(wait, this.#services.approvals, clock.now());
+      if (request === undefined || this.#released !== undefined) continue;
+      const by = { id: request.type === 'resume' ? 'outage' : 'expiry', kind: 'system' };
+      await this.act(request, { by, until: 'accepted' }).catch((error: unknown) => {
+        if (this.#released === undefined) this.#services.report(error, `session ${this.id}`);
+      });
+    }
+    // Nobody claims it again and again.
+    if (this.log.wakeAt !== undefined && this.log.wakeAt <= clock.now() && this.log.isOwned)
+      await this.#inTurn(() => this.#orRelease(this.log.wakeLater(clock.now() + retryDueMs)));
+  }
+
   /** Stores an action, and starts a run if none is in progress. */
-  async #accept(request: ActionRequest, { by, requestId, until }: ActionOptions, mail: Mail | undefined): Promise<AcceptedAction> {
+  async #accept(request: ActionRequest, { by, requestId, until }: ActionOptions, mail?: Mail): Promise<AcceptedAction> {
     const isAwaited = until !== 'accepted';
     this.#assertActive();
     const repeated = requestId === undefined ? undefined : await this.#findRepeated(requestId, request, isAwaited);
@@ -195,18 +322,24 @@ export class LiveSession {
     if (isAnswer(request)) await this.#actions.checkAnswer(request, this.#getAgent(), this.#hasOpenStep);
     // Asked again after everything that was awaited: release() reaches those who wait from here on.
     this.#assertActive();
-    const stored = { ...request, by, at: mail?.at ?? this.log.claimed.clock.now() };
+    const stored = { ...request, by, at: mail?.at ?? this.log.services.clock.now() };
     const { crashLoop, number } = this.log.state.execution;
     if (crashLoop !== undefined) this.#hasResisted = findCancels(this.log.queued, number).size > 0;
-    const { done, target, events, interrupts } = this.#actions.store(stored, { requestId, mail: mail?.num }, this.#hasOpenStep);
+    const origin = { requestId, mail: mail?.num, isBehindMail: mail === undefined && !this.log.isOwned };
+    if (stored.type === 'erase') await this.#actions.prepareErasure(stored.messageId, this.#hasOpenStep);
+    this.#assertActive();
+    const { done, target, events, interrupts } = this.#actions.store(stored, origin, this.#hasOpenStep);
+    const entry = this.log.head;
     if (interrupts !== undefined) this.#interrupt(interrupts);
-    const end = isAwaited ? this.#waiters.add(target) : undefined;
+    const isErased = stored.type === 'erase' && 'execution' in target;
+    const end = isAwaited && !isErased ? this.#waiters.add(target) : undefined;
     await this.#orRelease(done);
     this.#services.onStored(this.id);
     this.#actions.emit(events);
-    // Erasing a message does not continue the session: a fork stays as it is.
-    if (this.#running === undefined && request.type !== 'erase') this.#start();
-    return { target, end, isRepeated: false };
+    // What is in memory still has the message.
+    if (isErased) this.release(createErasedError());
+    else if (this.#running === undefined && !this.#isBeginning) this.#start();
+    return { target, entry, end, isRepeated: false };
   }
 
   #assertActive(): void {
@@ -217,7 +350,7 @@ export class LiveSession {
 
   /** Finds a request that was made before; undefined if it was not. */
   async #findRepeated(requestId: string, request: ActionRequest, isAwaited: boolean): Promise<AcceptedAction | undefined> {
-    const { store } = this.log.claimed;
+    const { store } = this.#services;
     const [entry, [mail]] = await Promise.all([
       store.log.findRequest(this.id, requestId),
       store.inbox.read({ sessionId: this.id, requestId, isWaiting: false }),
@@ -225,8 +358,12 @@ export class LiveSession {
     if (mail !== undefined) assertNotRefused(mail, request);
     const action = entry && readBody(entry.body).action;
     if (entry === undefined || action === undefined) return undefined;
-    // An entry that is new here was written by another: the store says who may answer.
-    if (entry.n > this.log.head) await this.#orRelease(this.log.confirm());
+    // An entry that is new here was written by another worker.
+    if (entry.n > this.log.head) {
+      const error = new LeaseLostError(this.id);
+      this.release(error);
+      throw error;
+    }
     if (!isSameRequest(action, request)) throw new RequestReusedError(requestId);
     this.resume();
     // A refusal of the earlier request may still be on its way to the store.
@@ -239,7 +376,7 @@ export class LiveSession {
     const isOver = 'execution' in target && (this.#running === undefined || target.execution < this.log.state.execution.number);
     // A session that waits for a person after a crash loop applies nothing.
     const isWaited = isAwaited && !isOver && this.log.state.execution.crashLoop === undefined;
-    return { target, end: isWaited ? this.#waiters.add(target) : undefined, isRepeated: true };
+    return { target, entry: entry.n, end: isWaited ? this.#waiters.add(target) : undefined, isRepeated: true };
   }
 
   /** Ends the current run, also if it still waits for others. */
@@ -273,16 +410,17 @@ export class LiveSession {
   /** Applies actions and runs until nothing is left to do, or the runtime closes. */
   async #runToRest(): Promise<void> {
     const { log } = this;
-    const { closing } = this.#services;
     for (;;) {
       if (!(await this.#applyQueued()) || !(await this.#approveCovered())) return;
       const { state, head } = log;
       // The executions before the current one have ended for good.
       this.#waiters.settle(state.execution.number - 1);
-      if (closing.aborted) break;
+      if (this.#isEnding()) break;
       // Events that are owed about an end wait for an agent that can emit them.
       if (hasWork(state) || (state.data.owesEvents === true && this.#findAgent() !== undefined)) {
         const waiting = this.#isHeld ? this.#waitForRelease() : this.permit.take();
+        // Its end waits for nobody.
+        if (findEnd(log.queued, state.execution.number) !== undefined) this.permit.grantNow();
         if (waiting !== undefined) {
           await waiting;
           if (this.#released !== undefined) return;
@@ -291,22 +429,34 @@ export class LiveSession {
         }
         await this.#run(state);
       } else if (log.journal.isEmpty && hasDue(state, log.queued)) continue;
+      // Nothing is awaited if none is taken: the session may have been claimed again just now, and is not given up with mail.
+      while (this.#takingMail !== undefined) await this.#takingMail;
+      if (this.#released !== undefined) return;
       // Left at a boundary, or nothing to do.
-      if (log.head === head && !this.#isHeld) break;
+      if (log.head !== head || this.#isHeld || this.#isEnding()) continue;
+      if (!log.isOwned || log.isOpen) break;
+      try {
+        await log.rest();
+      } catch (error) {
+        this.release(error);
+        return;
+      }
     }
     // Nothing is awaited until the session is idle: an action that comes now finds it so.
     this.#rest();
-    const isLeft = closing.aborted && hasWork(log.state);
+    const isLeft = this.#isEnding() && hasWork(log.state);
     this.#waiters.settle(log.state.execution.number - (isLeft ? 1 : 0));
-    if (closing.aborted) return;
-    await log.compact();
-    this.#services.onIdle(this);
+    if (this.#isEnding()) return;
+    // It may be claimed again meanwhile.
+    const isStuck = log.isOwned;
+    if (!isStuck) await log.compact();
+    this.#services.onIdle(this, isStuck);
   }
 
   /** True if a hold keeps the session from asking a model. Ending it needs none. */
   get #isHeld(): boolean {
     const { facts, state, queued } = this.log;
-    if (this.#services.closing.aborted || this.#services.holds.find(facts) === undefined) return false;
+    if (this.#isEnding() || this.#services.holds.find(facts) === undefined) return false;
     return hasWork(state) && findEnd(queued, state.execution.number) === undefined;
   }
 
@@ -322,7 +472,7 @@ export class LiveSession {
   /** Approves all calls that earlier approvals cover. Returns false if the session was released. */
   async #approveCovered(): Promise<boolean> {
     const { log } = this;
-    if (!log.journal.isEmpty || this.#services.closing.aborted) return true;
+    if (!log.journal.isEmpty || this.#isEnding()) return true;
     for (let covered = log.findCoveredWait(); covered !== undefined; covered = log.findCoveredWait()) {
       const approved = await this.#actions.approveCovered(covered, this.#findAgent());
       if (approved === undefined) continue;
@@ -346,10 +496,28 @@ export class LiveSession {
     for (const [entry, queued] of sortQueue(log.queued)) {
       if (isBlocked(log.state, queued)) return true;
       if (!isDue(log.state, queued)) continue;
+      if (queued.action.type === 'erase') return this.#applyErasure(entry, queued.action.messageId);
       const actions = await this.#actions.applyOne(entry, queued, () => this.#getAgent());
       if ((await this.#record(actions)) === undefined) return false;
     }
     return true;
+  }
+
+  /** Erases a message, which somebody asked for during a run. What is in memory still has it. */
+  async #applyErasure(entry: number, messageId: string): Promise<boolean> {
+    const { log } = this;
+    try {
+      await this.#actions.prepareErasure(messageId, false);
+    } catch (error) {
+      return (await this.#record({ state: log.state, applied: [], changes: [], refused: [{ entry, error }] })) !== undefined;
+    }
+    const { number } = log.state.execution;
+    await this.#orRelease(this.#actions.erase(entry)).catch(() => undefined);
+    this.#waiters.apply([entry], number);
+    this.#waiters.settle(number);
+    this.#services.onStored(this.id);
+    this.release(createErasedError());
+    return false;
   }
 
   /** Stores which actions were applied and which were refused, with their events behind those that a run has emitted since its last
@@ -375,7 +543,7 @@ export class LiveSession {
     const isCancelled = findEnd(this.log.queued, state.execution.number) !== undefined;
     const attempt = await this.permit.startAttempt({ hasOpenWork: hasWork(state), isCancelled });
     try {
-      if (this.#services.closing.aborted || this.#released !== undefined) return;
+      if (this.#isEnding() || this.#released !== undefined) return;
       await runExecution(this.log, state, {
         agent: this.#getAgent(),
         services: this.#services,
@@ -393,7 +561,7 @@ export class LiveSession {
   }
 
   async #between(state: RunState, uncommitted: readonly BaseEvent[]): Promise<Between<RunState>> {
-    if (this.#services.closing.aborted || this.#isHeld) {
+    if (this.#isEnding() || this.#isHeld) {
       // Listeners know them by their numbers: nothing else gets these.
       if (uncommitted.length > 0) {
         await this.#orRelease(this.log.append({}, withEvents(state, uncommitted))).catch(() => undefined);

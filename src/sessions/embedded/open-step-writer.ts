@@ -4,8 +4,8 @@
 // F1. The first write of an attempt comes after 100 ms, so that readers elsewhere see it begin; then at most one per 250 ms, and none
 //     once the step is recorded.
 // F2. A write that fails ends the storing of this attempt, and nothing else: the run continues.
-// F3. Nothing is shown under the number of an attempt that another process could give again: the number follows from the marks of the
-//     step, or its first row is stored.
+// F3. Nothing is shown under the number of an attempt that another process could give again: the number follows from the owners that
+//     the step had, or its first row is stored.
 // F4. Events are made plain and stored up to a total per attempt; text is always stored. The record of the step has all of it.
 import { readField } from '../../lib/index.ts';
 import { toOpenEvent } from '../core/open-event.ts';
@@ -154,20 +154,20 @@ export class OpenStepWriter {
 
   /** Returns the place of the next attempt; its number is safe if a process that resumes the step gives a higher one. */
   #createPlace(): { readonly place: OpenStepPlace; readonly isSafe: boolean } {
-    const { id, state, head, storedAttempt, marks } = this.#log;
+    const { id, state, head, storedAttempt, ownersSince } = this.#log;
     const { number: execution, pendingStep, results } = state.execution;
     const step = pendingStep?.number ?? results.length + 1;
     const begun = this.#hub.findAttempt(id);
     const before = begun?.execution === execution && begun.step === step ? begun : undefined;
-    const attempt = Math.max(before?.attempt ?? 0, storedAttempt?.attempt ?? 0, marks) + 1;
+    const attempt = Math.max(before?.attempt ?? 0, storedAttempt?.attempt ?? 0, ownersSince) + 1;
     const afterEntry = storedAttempt?.afterEntry ?? before?.afterEntry ?? head;
-    return { place: { execution, step, afterEntry, attempt }, isSafe: attempt === marks + 1 };
+    return { place: { execution, step, afterEntry, attempt }, isSafe: attempt === ownersSince + 1 };
   }
 
   #arm(): void {
     if (this.#cancelTimer !== undefined || this.#isWriting) return;
     const delayMs = this.#attempt?.rows === 0 ? firstWriteMs : writeEveryMs;
-    this.#cancelTimer = this.#log.claimed.clock.schedule(delayMs, () => void this.#write(), true);
+    this.#cancelTimer = this.#log.services.clock.schedule(delayMs, () => void this.#write(), true);
   }
 
   async #write(): Promise<void> {

@@ -3,7 +3,7 @@ import { checkKeys, describeValue, InvalidArgumentError, isRecord } from '../../
 import { RuntimeRole } from '../core/session-runtime.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
 
-const storePorts = ['log', 'heads', 'claims', 'inbox', 'notes', 'feed', 'changes'];
+const storePorts = ['log', 'heads', 'leases', 'inbox', 'notes', 'feed', 'changes'];
 
 const knownOptions = [
   ...[
@@ -19,7 +19,7 @@ const knownOptions = [
     'maxConcurrent',
     'keepInMemory',
   ],
-  ...['onEvent', 'onProblem', 'name', 'takeOver', 'standby', 'heartbeatClock', 'clock', 'ids'],
+  ...['onEvent', 'onProblem', 'name', 'silenceMs', 'heartbeatClock', 'clock', 'ids'],
 ];
 
 const isAgent = (agent: unknown): boolean =>
@@ -53,26 +53,17 @@ export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRunt
   const roles: readonly unknown[] = Object.values(RuntimeRole);
   assert(
     given['role'] === undefined || roles.includes(given['role']),
-    `role must be "both", "worker" or "client", not ${describeValue(given['role'])}.`,
+    `role must be "worker" or "client", not ${describeValue(given['role'])}.`,
   );
   assert(
     keepInMemory === undefined || isAmount(keepInMemory),
     `keepInMemory must be a number of 0 or more, not ${describeValue(keepInMemory)}.`,
   );
-  for (const flag of ['takeOver', 'standby'] as const)
-    assert(
-      given[flag] === undefined || typeof given[flag] === 'boolean',
-      `${flag} must be true or false, not ${describeValue(given[flag])}.`,
-    );
   assert(
-    given['takeOver'] !== true || given['standby'] !== true,
-    'takeOver and standby are both true. Use takeOver to take the store at once, or standby to wait for it.',
+    given['silenceMs'] === undefined || isAmount(given['silenceMs']),
+    `silenceMs must be a number of milliseconds, 0 or more, not ${describeValue(given['silenceMs'])}.`,
   );
   assert(given['name'] === undefined || typeof given['name'] === 'string', `name must be a string, not ${describeValue(given['name'])}.`);
-  assert(
-    given['role'] !== RuntimeRole.Client || (given['standby'] !== true && given['takeOver'] !== true),
-    'role "client" never claims the store. Remove standby and takeOver, or use role "both".',
-  );
   assertCount(maxRecoveries, 'maxRecoveries', 0);
   assertCount(maxConcurrent, 'maxConcurrent', 1);
   assert(

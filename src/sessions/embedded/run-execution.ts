@@ -1,11 +1,11 @@
 // One run of an execution, whose steps and effects are stored as they happen.
 import type { BaseEvent } from '../../events/index.ts';
-import type { Effects, SleepResult } from '../../effects/index.ts';
+import type { EffectResult, Effects, SleepResult } from '../../effects/index.ts';
 import { createCancelledEffect } from '../../effects/index.ts';
 import { createUnknownEnd } from '../../journal/index.ts';
 import type { RequestRecorder, StoredRequest } from '../../inference/index.ts';
 import { jsonEquals, omitUndefined } from '../../lib/index.ts';
-import type { Between, EngineOutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
+import type { Between, OutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
 import { Supersession } from '../../step-by-step/index.ts';
 import { toIdentity } from '../core/agents.ts';
 import { ContextFailedError } from '../core/context-failed-error.ts';
@@ -30,8 +30,6 @@ export interface RunServices {
   readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent' | 'onOutage' | 'onProblem'>;
   /** Aborted once no further step may start; its reason says why. */
   readonly closing: AbortSignal;
-  /** Returns how long a provider has been down for a session; undefined if only the stored time of the first failure says so. */
-  measureOutage(sessionId: string, since: number): number | undefined;
   /** The steps that are open in this process. */
   readonly openSteps: OpenStepHub;
   /** Stores the definitions of agents. Without it, nothing is recorded of what models are sent. */
@@ -115,11 +113,11 @@ function waitForHolds(direct: Effects, { facts, holds, signal, time }: HoldOptio
 
 /** Wraps effects so that what a tool returned is not known: the hooks that check results are not called. */
 function withholdResults(journaled: Effects): Effects {
+  const withhold = <Result extends EffectResult<unknown> | undefined>(key: string, result: Result): Result | EffectResult<never> =>
+    result?.ok === true && toolKey.test(key) ? createUnknownEnd(key) : result;
   return {
-    run: async (key, work, options) => {
-      const result = await journaled.run(key, work, options);
-      return result.ok && toolKey.test(key) ? createUnknownEnd(key) : result;
-    },
+    run: async (key, work, options) => withhold(key, await journaled.run(key, work, options)),
+    recall: (key) => withhold(key, journaled.recall?.(key)),
     sleep: (key, ms, options) => journaled.sleep(key, ms, options),
   };
 }
@@ -128,11 +126,11 @@ function withholdResults(journaled: Effects): Effects {
 const defaultOutageMs = 3_600_000;
 
 /** Returns the rule for a provider that is down; undefined if sessions fail then. */
-function toOutageRule(services: RunServices, sessionId: string): EngineOutageRule | undefined {
+function toOutageRule(services: RunServices): OutageRule | undefined {
   const { onOutage = 'fail' } = services.options;
   if (onOutage === 'fail') return undefined;
   const { maxMs } = onOutage === 'park' ? { maxMs: defaultOutageMs } : onOutage;
-  return { maxMs, measureMs: (since) => services.measureOutage(sessionId, since) };
+  return { maxMs };
 }
 
 /** Creates the context of a run. One that is to end does without, if there is none to be had. */
@@ -194,7 +192,7 @@ export async function runExecution(
   // A run that only ends needs no context.
   const context = isQuiet || (isEnding && log.journal.isEmpty) ? {} : await createContext(log, services.options, isEnding);
   await beforeRun();
-  const end = new RunEnd(log.journal, log.claimed.clock);
+  const end = new RunEnd(log.journal, log.services.clock);
   // Somebody may have cancelled it before it ran, in this process or in an earlier one.
   const reason = findEnd(log.queued, number);
   if (reason !== undefined) end.request(reason);
@@ -214,12 +212,13 @@ export async function runExecution(
       open.note(event);
       return onEvent?.(event, log.facts);
     },
-    onOutage: toOutageRule(services, log.id),
+    onOutage: toOutageRule(services),
     sessionId: log.id,
     executionId: toExecutionId(log.id, number),
     resumesStep: log.isAfterCrash,
     stoppedBy: () => omitUndefined({ person: findCanceller(log.queued, number), crashes: hasCrashed() ? log.recoveries : undefined }),
-    stepAttempt: log.marks + 1,
+    // Who listens in this process has seen what it did of the step before.
+    stepAttempt: services.openSteps.findAttempt(log.id) === undefined ? log.ownersSince + 1 : 1,
     skipsHooks: isQuiet,
     effects: (direct, time) => {
       const held = { facts: log.facts, holds: services.holds, signal: end.signal, time };

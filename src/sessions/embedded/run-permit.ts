@@ -1,5 +1,5 @@
 // The right of one session to run.
-// Owns:     its place among the sessions that run at once, and whether its open step was left by an earlier process.
+// Owns:     its place among the sessions that run at once, and among the attempts at steps in which a worker was lost.
 import type { RecoveryGate, RunSlot, RunSlots } from './run-slots.ts';
 import type { SessionLog } from './session-log.ts';
 
@@ -12,7 +12,7 @@ export interface PermitServices {
 
 /** One attempt to run the open step. */
 export interface RunAttempt {
-  /** Stores that a step which was left open is resumed. */
+  /** Stores that the step is run here, unless that is stored. */
   store(): Promise<void>;
   /** The step is recorded, or the run has ended. */
   end(): void;
@@ -21,28 +21,22 @@ export interface RunAttempt {
 export class RunPermit {
   readonly #log: SessionLog;
   readonly #services: PermitServices;
-  #isLeftOpen: boolean;
   #slot: RunSlot | undefined;
   /** The place among the attempts at steps that were left open. */
   #attempt: RunSlot | undefined;
 
-  constructor(log: SessionLog, services: PermitServices, isLeftOpen: boolean) {
+  constructor(log: SessionLog, services: PermitServices) {
     this.#log = log;
     this.#services = services;
-    this.#isLeftOpen = isLeftOpen;
   }
 
-  /** True if an earlier process left a step open that was not resumed yet. */
-  get isLeftOpen(): boolean {
-    return this.#isLeftOpen;
-  }
   /** True if the open step has ended the process too often to be resumed without being asked for. */
   get isLooping(): boolean {
-    return (this.#log.marks > 0 || !this.#log.journal.isEmpty) && this.#log.nextRecovery > this.#services.maxRecoveries;
+    return this.#log.attempts > this.#services.maxRecoveries;
   }
   /** True if the open step is not resumed again, should it end the process once more. */
   get isLastAttempt(): boolean {
-    return this.#isLeftOpen && this.#log.nextRecovery >= this.#services.maxRecoveries;
+    return this.#log.attempts >= this.#services.maxRecoveries;
   }
 
   /** Takes a place, which is kept until the session rests. Returns undefined if it is there at once. */
@@ -65,15 +59,11 @@ export class RunPermit {
 
   /** Starts an attempt. The last one that a step has waits until it is the only one, unless it is only to end. */
   async startAttempt({ hasOpenWork, isCancelled }: { readonly hasOpenWork: boolean; readonly isCancelled: boolean }): Promise<RunAttempt> {
-    const isRecovery = this.#isLeftOpen && hasOpenWork;
-    const attempt = isRecovery ? this.#services.recoveries.enter(this.isLastAttempt && !isCancelled) : undefined;
+    const attempt = this.#log.attempts > 0 && hasOpenWork ? this.#services.recoveries.enter(this.isLastAttempt && !isCancelled) : undefined;
     this.#attempt = attempt;
     await attempt?.granted;
     return {
-      store: async () => {
-        if (isRecovery) await this.#log.takeUp();
-        this.#isLeftOpen = false;
-      },
+      store: () => this.#log.markStepping(),
       end: () => attempt?.free(),
     };
   }

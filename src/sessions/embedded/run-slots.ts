@@ -29,6 +29,11 @@ export class RunSlots {
     });
   }
 
+  /** Number of sessions that could start now. */
+  get room(): number {
+    return Math.max(0, this.#size - this.#taken - this.#waiting.size);
+  }
+
   take(): RunSlot {
     if (this.#taken < this.#size) {
       this.#taken += 1;

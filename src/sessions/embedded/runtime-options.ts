@@ -18,9 +18,8 @@ export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator
   readonly agents: readonly Given[];
   readonly store: SessionStore;
   /**
-   * `both`: claims the store and runs its sessions; while it stands by, its actions go to the process that has the store. `worker`: the
-   * same, but its own actions wait for its claim. `client`: never claims the store. It reads everything, and its actions wait in the
-   * store until a worker takes them. @default 'both'
+   * `worker`: runs sessions, as any number of other workers on the same store do. `client`: runs none by itself. It reads everything, and its
+   * actions wait in the store until a worker applies them. @default 'worker'
    */
   readonly role?: RuntimeRole;
   /** Kinds of states that can be read without their agent. For clients that only read. @default none */
@@ -33,7 +32,7 @@ export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator
   readonly approvals?: ExpiryOptions;
   /** Number of times that the open step of a session is resumed after crashes; then the session waits for a person. @default 3 */
   readonly maxRecoveries?: number;
-  /** Number of sessions that run at once; others wait for their turn, in order. Recovery uses half of it at most. @default 500 */
+  /** Number of sessions that run in this process at once; others wait for their turn, or for another worker. @default 500 */
   readonly maxConcurrent?: number;
   /**
    * Rule for a provider that is down: a rate limit, a time-out, a 5xx or a lost connection that the retries of the agent do not outlast.
@@ -41,13 +40,14 @@ export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator
    * this long. @default 'fail'
    */
   readonly onOutage?: 'fail' | 'park' | OutageRule;
-  /** Name of this process, for others that want the store. */
+  /** Name of this process, for people who ask which worker runs what. */
   readonly name?: string;
-  /** Takes the store from a live process that holds it; that process can write nothing more. @default false */
-  readonly takeOver?: boolean;
-  /** Waits until the process that holds the store is gone, and then takes its place. @default false */
-  readonly standby?: boolean;
-  /** Clock of the heartbeats, by which processes find out whether another is alive. For tests. @default the machine's clock */
+  /**
+   * Time without a sign of life after which another worker counts as gone. One whose process or connection is seen to end counts as gone at
+   * once. Longer than any tool blocks the event loop. @default 15 s
+   */
+  readonly silenceMs?: number;
+  /** Clock of the signs of life, by which processes find out whether another is alive. For tests. @default the machine's clock */
   readonly heartbeatClock?: Clock;
   /** Number of idle sessions that stay in memory, so that they need not be read again. @default 100 */
   readonly keepInMemory?: number;
@@ -63,5 +63,5 @@ export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator
 export type RuntimeOptionsFor<Given extends Orchestrator> = SessionRuntimeOptions<Given> &
   (unknown extends InferContext<Given> ? unknown : { readonly context: NonNullable<SessionRuntimeOptions<Given>['context']> });
 
-/** A runtime that runs the sessions of its store in this process, or, as a client, asks the process that does. */
+/** A runtime that runs sessions of its store in this process, or, as a client, asks the processes that do. */
 export type EmbeddedRuntime<State extends RunState = RunState, Output = unknown> = SessionRuntime<State, Output> & SessionWorker;

@@ -1,100 +1,103 @@
-// The sessions of one store, in the process that owns it.
-// Owns:     which sessions are in memory, what is resumed without being asked for, the mailbox, and when all of it ends.
-// Does not: know what a session holds, how a step is taken, or who may ask for what.
-// R1. Interrupted sessions are found at the start and resumed; a damaged one, or one that ends the process, harms no other.
-// R2. Once another has claimed the store, nothing more is done here.
-// R3. A session that is deleted while it runs is released first; whatever of it still wants to be written is refused.
+// The sessions of one store, in a process that runs some of them.
+// Owns:     which sessions are in memory, what is done with those that were claimed, and when all of it ends.
+// Does not: know what a session holds, how a step is taken, who may ask for what, or when a session is claimed.
+// Host-1. A session that ends the process, is damaged, or has no agent here harms no other.
+// Host-2. What is in memory of a session that this worker does not own is a cache: it is used only if the store says that it is current.
 import { notifyListener, reportSafely, reportToConsole } from '../../events/index.ts';
 import type { Clock, IdSource } from '../../lib/index.ts';
 import { cleanText, sleep, SteplineError, systemClock, systemIds } from '../../lib/index.ts';
-import type { RunState } from '../../step-by-step/index.ts';
 import { Agents } from '../core/agents.ts';
-import { FeedReader } from '../feed/feed-reader.ts';
 import { findCrashLoop } from '../core/check-action.ts';
-import { storeCrashLoop } from './crash-loop.ts';
+import type { ExpiryOptions } from '../core/expiry.ts';
+import { getWakeAt } from '../core/expiry.ts';
+import { LeaseLostError } from '../core/lease-lost-error.ts';
 import { toMailedActions } from '../core/mail.ts';
-import { RecentReads } from './recent-reads.ts';
-import { HoldGate, readHolds } from './hold-gate.ts';
-import { StoreOwner } from './store-owner.ts';
-import { StoreWatcher } from './store-watcher.ts';
+import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
+import type { Session } from '../core/session.ts';
+import { SessionDamagedError } from '../core/session-damaged-error.ts';
+import type { Recovery, RunOnceResult } from '../core/session-runtime.ts';
+import { RuntimeRole } from '../core/session-runtime.ts';
+import { isStoreClosed } from '../core/store-unavailable-error.ts';
+import { UnknownSessionError } from '../core/unknown-session-error.ts';
+import { FeedReader } from '../feed/feed-reader.ts';
+import type { ClaimedSession, SessionStore } from '../store/session-store.ts';
+import { listAll } from '../store/session-store.ts';
+import { storeCrashLoop } from './crash-loop.ts';
 import { DefinitionWriter } from './definition-writer.ts';
-import { ExpiryTimer } from './expiry-timer.ts';
+import { HoldGate, readHolds } from './hold-gate.ts';
 import type { SessionServices } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { OpenStepHub } from './open-step-hub.ts';
-import { OutageTimer } from './outage-timer.ts';
+import { RecentReads } from './recent-reads.ts';
 import { RecoveryGate, RunSlots } from './run-slots.ts';
-import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
-import type { Recovery } from '../core/session-runtime.ts';
-import { RuntimeRole } from '../core/session-runtime.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
-import type { Session } from '../core/session.ts';
-import { SessionDamagedError } from '../core/session-damaged-error.ts';
-import type { ClaimedStore } from './session-log.ts';
+import type { LogServices } from './session-log.ts';
 import { SessionLog } from './session-log.ts';
 import { SessionPool } from './session-pool.ts';
-import { SessionRecovery } from './session-recovery.ts';
-import type { SessionStore } from '../store/session-store.ts';
-import { UnknownSessionError } from '../core/unknown-session-error.ts';
+import { StoreWatcher } from './store-watcher.ts';
+import { defaultSilenceMs, Worker } from './worker.ts';
 
-/** A state, and the number of the last entry that it has. */
-export interface StateAtHead {
-  readonly state: RunState;
-  readonly head: number;
-}
+/** Result of `runOnce()`, without the session itself. */
+type RanOnce = { readonly type: 'rested' | 'left' } | Extract<RunOnceResult, { readonly type: 'owned' }>;
 
-/** Delay before a failed store is tried again. */
+/** Delay before a session is worked on again after its store failed, and after anything else did. */
 const retryStoreMs = 10_000;
+const retryMs = 60_000;
 
 /** Time that the last writes have when the runtime ends. */
 const leaveMs = 1000;
 
-const hasCode = (error: unknown, code: string): boolean => SteplineError.is(error) && error.code === code;
+// Functions, so that nobody takes them for the same before and after something was awaited.
+const isReleased = ({ released }: LiveSession): boolean => released !== undefined;
+const isOwned = ({ log }: LiveSession): boolean => log.isOwned;
+const isOpen = (log: SessionLog): boolean => log.isOpen;
 
-export class SessionHost implements SessionServices {
-  readonly ready: Promise<Recovery>;
+const hasCode = (error: unknown, ...codes: readonly string[]): boolean => SteplineError.is(error) && codes.includes(error.code);
+
+export class SessionHost implements SessionServices, LogServices {
   readonly options: SessionRuntimeOptions;
   readonly agents: Agents;
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly ids: IdSource;
+  readonly approvals: ExpiryOptions | undefined;
   readonly sessions: SessionPool;
   readonly openSteps: OpenStepHub = new OpenStepHub();
   readonly definitions: DefinitionWriter;
   readonly slots: RunSlots;
   readonly recoveries: RecoveryGate;
   readonly maxRecoveries: number;
-  readonly #recovery: SessionRecovery;
   readonly watcher: StoreWatcher;
   readonly holds: HoldGate;
-  readonly owner: StoreOwner;
+  readonly worker: Worker;
   readonly feedReader: FeedReader;
   readonly reads: RecentReads;
-  readonly #expiry: ExpiryTimer | undefined;
-  readonly #outages: OutageTimer;
-  readonly #onClaimed: (epoch: number) => void;
+  /** Settles with what was found at the start. */
+  readonly ready: Promise<Recovery>;
   readonly #closing = new AbortController();
-  /** Readers to call when more of a session is stored, by its id. */
+  /** Readers to call when more of a session is stored here, by its id. */
   readonly #followers = new Map<string, Set<() => void>>();
-  /** Sessions that wait until a store that failed is tried again. */
-  readonly #retrying = new Set<string>();
-  /** Sessions whose open step was left by this process itself. */
-  readonly #releasedHere = new Set<string>();
-  #recovering: Promise<Recovery> | undefined;
+  /** Sessions that were claimed, and are not in memory yet. */
+  readonly #claimed = new Map<string, ClaimedSession>();
+  /** Sessions that were claimed first: resumed, or not. */
+  #found: { readonly resumed: string[]; readonly failed: { readonly sessionId: string; readonly error: unknown }[] } | undefined = {
+    resumed: [],
+    failed: [],
+  };
 
-  /** `onClaimed` is called once the store is claimed: sessions can be worked on from then on. */
-  constructor(options: SessionRuntimeOptions, onClaimed: (epoch: number) => void = () => undefined) {
-    this.#onClaimed = onClaimed;
+  constructor(options: SessionRuntimeOptions) {
     const { agents, store, onVersionChange, clock = systemClock, keepInMemory = 100, approvals } = options;
-    const { maxRecoveries = 3, maxConcurrent = 500 } = options;
+    const { maxRecoveries = 3, maxConcurrent = 500, silenceMs = defaultSilenceMs, name } = options;
     this.options = options;
     this.store = store;
+    this.approvals = approvals;
     this.definitions = new DefinitionWriter(store.notes);
     this.clock = clock;
     this.ids = options.ids ?? systemIds;
     this.watcher = new StoreWatcher(store, this.heartbeatClock);
     this.agents = new Agents(agents, { policy: onVersionChange, states: options.states });
     this.reads = new RecentReads({ reader: store, findStates: this.agents.findStates, clock: this.heartbeatClock });
+    const report = (error: unknown, where: string): void => this.report(error, where);
     this.holds = new HoldGate({
       readHolds: () => readHolds(store.notes),
       listen: (call) =>
@@ -103,32 +106,28 @@ export class SessionHost implements SessionServices {
         }),
       clock: this.heartbeatClock,
       closing: this.closing,
-      report: (error, where) => this.report(error, where),
+      report,
     });
-    const onLost = (error: unknown): void => {
-      this.report(error, 'the heartbeat');
-      this.#end('another runtime has taken the store over', error);
-    };
-    this.owner = new StoreOwner({ store, clock, options, closing: this.closing, onLost });
-    this.feedReader = new FeedReader({
-      store,
-      readState: (sessionId, head) => this.#readStateFor(sessionId, head),
-      report: (error, where) => this.report(error, where),
-    });
+    this.feedReader = new FeedReader({ store, report });
     this.sessions = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
-    this.#expiry = approvals && new ExpiryTimer(approvals, this);
-    this.#outages = new OutageTimer(this);
     this.slots = new RunSlots(maxConcurrent, this.closing);
     this.recoveries = new RecoveryGate(this.closing);
     this.maxRecoveries = maxRecoveries;
-    this.#recovery = new SessionRecovery(this, maxConcurrent);
-    this.ready = this.#isClient ? Promise.resolve({ resumed: [], failed: [] }) : this.#recover();
+    this.worker = new Worker({
+      ...{ store, agents: this.agents, watcher: this.watcher, heartbeatClock: this.heartbeatClock, clock, name, silenceMs },
+      ...{ closing: this.closing, report },
+      getRoom: () => (this.isClient ? 0 : this.slots.room - this.#claimed.size),
+      run: (claimed) => this.#runClaimed(claimed),
+      onMail: (sessionIds) => void this.#findMail(sessionIds),
+      onLost: () => this.#releaseOwned(),
+    });
+    this.ready = this.isClient ? Promise.resolve({ resumed: [], failed: [] }) : this.#start();
     // Whoever asks for something gets the error.
     this.ready.catch(() => undefined);
   }
 
-  /** True if this process never runs sessions. */
-  get #isClient(): boolean {
+  /** True if this process never claims sessions by itself. */
+  get isClient(): boolean {
     return this.options.role === RuntimeRole.Client;
   }
 
@@ -140,68 +139,98 @@ export class SessionHost implements SessionServices {
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
+  get workerId(): string {
+    return this.worker.id;
+  }
 
-  /** Throws if nothing more may be done. */
-  async assertOpen(): Promise<void> {
-    await this.whenClaimed();
+  #assertOpen(): void {
     if (this.closing.aborted) throw new RuntimeClosedError(String(this.closing.reason));
   }
 
-  /** Settles when the store is claimed. If that failed, it is tried again. */
-  async whenClaimed(): Promise<ClaimedStore> {
-    this.#recover().catch(() => undefined);
-    const claimed = await this.owner.claim();
+  /** Settles when sessions can be worked on here. Throws if nothing more may be done, or if the store cannot be used. */
+  async whenJoined(): Promise<void> {
+    this.#assertOpen();
+    await this.worker.join();
     // A session that is held must not start before this process knows of it.
     await this.holds.start();
-    return claimed;
+    this.#assertOpen();
   }
 
-  /** Reads a state with the number of its last entry. */
-  async readState(sessionId: string): Promise<StateAtHead> {
-    if (await this.holdsStore()) return this.sessions.use(sessionId, ({ log: { state, head } }) => ({ state, head }));
-    const { state, head } = await this.reads.read(sessionId);
-    return { state, head };
+  /** Throws if there is no such session, or if it was deleted. */
+  async assertReadable(sessionId: string): Promise<void> {
+    if ((await this.store.heads.read(sessionId)) !== undefined) return;
+    await this.store.log.load(sessionId);
+    throw new UnknownSessionError(sessionId);
   }
 
-  /** Reads a state that has at least this many entries, from memory if it is there. Nothing is resumed because it was read. */
-  async #readStateFor(sessionId: string, head: number): Promise<RunState> {
-    const log = this.sessions.peek(sessionId)?.log;
-    if (log !== undefined && log.head >= head) return log.state;
-    return (await this.reads.read(sessionId)).state;
+  /** Returns a session that is in memory, if that is current. */
+  async findCurrent(sessionId: string): Promise<LiveSession | undefined> {
+    const session = this.closing.aborted ? undefined : this.sessions.peek(sessionId);
+    if (session === undefined || session.released !== undefined) return undefined;
+    if (session.log.isOwned) return session;
+    const found = await this.store.heads.read(sessionId);
+    const { fence, head } = session.log;
+    return !isReleased(session) && found?.fence === fence && found.head === head ? session : undefined;
   }
 
-  /** Shows a session that runs in this process, with the actions that wait for it. */
-  async view(sessionId: string): Promise<Session> {
+  /** Shows a session that is in memory, with the actions that wait for it; undefined if it is not there, or not current. */
+  async view(sessionId: string): Promise<Session | undefined> {
+    // Read before the state: an action that is applied meanwhile is then in both, not in neither.
     const mails = await this.store.inbox.read({ sessionId, isWaiting: true });
-    return this.sessions.use(sessionId, (session) => session.view(toMailedActions(mails)));
-  }
-
-  /** True if this process holds the store, false if another one does. Waits for the claim only as long as that is not known. */
-  async holdsStore(): Promise<boolean> {
-    // Once it ends, another process may write: nothing is read from memory.
-    return !this.#isClient && !this.closing.aborted && (await this.owner.holdsStore(() => this.whenClaimed()));
+    return (await this.findCurrent(sessionId))?.view(toMailedActions(mails));
   }
 
   /** Calls back when more of a session is stored; returns its unsubscribe. */
   follow(sessionId: string, call: () => void): () => void {
     const followers = this.#followers.get(sessionId) ?? new Set();
     this.#followers.set(sessionId, followers.add(call));
-    const stopLooking = this.owner.holder === 'this' ? undefined : this.watcher.follow(sessionId, call);
+    const unfollow = this.watcher.follow(sessionId, call);
     return () => {
-      stopLooking?.();
+      unfollow();
       followers.delete(call);
       if (followers.size === 0) this.#followers.delete(sessionId);
     };
   }
 
+  /** Runs one session until it rests, or the time is over. */
+  async runOnce(sessionId: string, untilMs: number): Promise<RanOnce> {
+    const endsAt = this.clock.monotonic() + untilMs;
+    await this.whenJoined();
+    const claimed = await this.worker.claimOne(sessionId);
+    if (claimed === undefined) return this.#findOwner(sessionId);
+    await this.#runClaimed(claimed);
+    const session = this.sessions.peek(sessionId);
+    if (session?.log.isOwned !== true) return this.#findOwner(sessionId);
+    const cancelTimer = this.clock.schedule(Math.max(0, endsAt - this.clock.monotonic()), () => session.leave());
+    await session.whenIdle();
+    cancelTimer();
+    if (!isOwned(session) || isReleased(session)) return this.#findOwner(sessionId);
+    session.release(new LeaseLostError(sessionId));
+    await this.worker.release(sessionId);
+    return { type: 'left' };
+  }
+
+  /** Continues a session that nobody owns, although something is left to do. */
+  async claim({ id, log }: LiveSession): Promise<void> {
+    const claimed = this.#findProblem(log) === undefined ? await this.worker.claimOne(id) : undefined;
+    if (claimed !== undefined) await this.#runClaimed(claimed);
+  }
+
+  /** Says who runs a session that was not claimed. */
+  async #findOwner(sessionId: string): Promise<RanOnce> {
+    const head = await this.store.heads.read(sessionId);
+    if (head?.worker === undefined) return { type: head?.header.isOpen === true ? 'left' : 'rested' };
+    const worker = (await this.store.leases.workers()).find(({ id }) => id === head.worker);
+    return { type: 'owned', worker: worker ?? { id: head.worker } };
+  }
+
   /** Starts no more work, and lets open steps end within the given time. */
   async drain(timeoutMs: number): Promise<void> {
     this.#closing.abort('it was drained');
-    const idle = this.ready.catch(() => undefined).then(() => Promise.all(this.sessions.all.map((session) => session.whenIdle())));
+    const idle = Promise.all(this.sessions.all.map((session) => session.whenIdle()));
     await this.#within(timeoutMs, idle);
-    await this.#within(leaveMs, Promise.allSettled(this.sessions.all.map((session) => session.leave())));
-    this.#end('it was drained', new RuntimeClosedError('it was drained', { isStored: true }));
-    await this.owner.release();
+    await this.#within(leaveMs, Promise.all([...this.sessions.all.map(({ log }) => log.whenWritten()), this.worker.leave()]));
+    for (const session of this.sessions.all) session.release(new RuntimeClosedError('it was drained', { isStored: true }));
   }
 
   async #within(ms: number, work: Promise<unknown>): Promise<void> {
@@ -210,34 +239,56 @@ export class SessionHost implements SessionServices {
     timeout.abort();
   }
 
-  measureOutage(sessionId: string, since: number): number | undefined {
-    return this.#outages.measureMs(sessionId, since);
-  }
-
   onStored(sessionId: string): void {
     for (const call of this.#followers.get(sessionId) ?? []) call();
   }
 
-  onIdle(session: LiveSession): void {
-    this.#expiry?.watch(session.id, session.log.state);
-    this.#outages.watch(session);
+  onMail(log: SessionLog): void {
+    if (log.isOwned) this.#takeMail(log.id);
+    else this.worker.look();
+  }
+
+  /** Applies mail of sessions that run here; without ids, of all of them that have any. */
+  async #findMail(sessionIds: readonly string[] | undefined): Promise<void> {
+    if (sessionIds === undefined && !this.sessions.all.some(({ log }) => log.isOwned)) return;
+    try {
+      const ids = sessionIds ?? (await this.store.inbox.read({ isWaiting: true })).map(({ sessionId }) => sessionId);
+      for (const id of new Set(ids)) this.#takeMail(id);
+    } catch (error) {
+      if (!isStoreClosed(error)) this.report(error, 'the mailbox');
+    }
+  }
+
+  #takeMail(sessionId: string): void {
+    const session = this.sessions.peek(sessionId);
+    if (session?.log.isOwned === true) void session.takeMail();
+  }
+
+  onIdle(session: LiveSession, isStuck: boolean): void {
+    const { log } = session;
+    // What is left to do needs an agent that is not here.
+    if (isStuck) {
+      this.worker.giveBack(session.id, retryMs);
+      session.release(new LeaseLostError(session.id));
+    }
+    const { wakeAt } = log;
+    if (wakeAt !== undefined && !this.isClient) this.worker.wakeAt(wakeAt);
+    if (!this.worker.hasRoom) this.worker.look();
     this.sessions.trim();
   }
 
   onReleased(session: LiveSession, error: unknown): void {
     this.sessions.drop(session);
-    const isDeleted = hasCode(error, 'session-deleted');
-    if (!isDeleted && !session.permit.isLeftOpen) this.#releasedHere.add(session.id);
-    if (!this.closing.aborted && !isDeleted && !hasCode(error, 'runtime-closed')) this.report(error, `session ${session.id}`);
-    if (hasCode(error, 'store-fenced')) this.#end('another runtime has taken the store over', error);
-    else if (hasCode(error, 'store-unavailable')) this.#retryLater(session.id);
+    const isExpected = this.closing.aborted || hasCode(error, 'session-deleted', 'runtime-closed', 'lease-lost');
+    if (!isExpected) this.report(error, `session ${session.id}`);
+    if (hasCode(error, 'session-deleted')) this.forget(session.id);
+    else if (session.log.isOwned && !isExpected)
+      this.worker.giveBack(session.id, hasCode(error, 'store-unavailable') ? retryStoreMs : retryMs);
+    if (!this.worker.hasRoom) this.worker.look();
   }
 
   /** Forgets a session that was deleted. */
   forget(sessionId: string): void {
-    this.#releasedHere.delete(sessionId);
-    this.#expiry?.forget(sessionId);
-    this.#outages.forget(sessionId);
     this.openSteps.forget(sessionId);
   }
 
@@ -245,46 +296,118 @@ export class SessionHost implements SessionServices {
     reportSafely(this.options.onProblem ?? reportToConsole, error, where);
   }
 
-  /** Resumes what an earlier process left, once; again only if the store could not be claimed. */
-  #recover(): Promise<Recovery> {
-    this.#recovering ??= this.#findOpenSessions().catch((error: unknown) => {
-      if (!this.owner.hasClaim) this.#recovering = undefined;
-      // Sessions that were resumed already must not continue alone.
-      else this.#end('it could not begin', error);
-      throw error;
+  /** Joins the workers of the store, and claims what there is to do. */
+  async #start(): Promise<Recovery> {
+    await this.whenJoined();
+    await this.#lookThrough();
+    await this.worker.claimAll();
+    const found = this.#found ?? { resumed: [], failed: [] };
+    this.#found = undefined;
+    return found;
+  }
+
+  /** Finds sessions that were repaired, and waits that were asked for before they could expire. */
+  async #lookThrough(): Promise<void> {
+    for await (const { id, damage } of listAll(this.store, { isOpen: true })) {
+      if (damage === undefined) continue;
+      try {
+        await this.sessions.use(id, async () => this.store.heads.quarantine(id, undefined));
+      } catch (error) {
+        this.#noteFailure(id, error);
+      }
+    }
+    if (this.approvals === undefined) return;
+    for await (const { id, header, damage } of listAll(this.store, { status: 'waiting' }))
+      if (damage === undefined && header?.wakeAt === undefined) await this.#addWakeTime(id).catch(() => undefined);
+  }
+
+  async #addWakeTime(sessionId: string): Promise<void> {
+    await this.sessions.use(sessionId, async (session) => {
+      if (getWakeAt(this.approvals, session.log.state) !== undefined && !session.log.isOwned) await session.touch();
     });
-    return this.#recovering;
   }
 
-  async #findOpenSessions(): Promise<Recovery> {
-    const { epoch } = await this.owner.claim();
-    await this.holds.start();
-    if (!this.closing.aborted) this.#onClaimed(epoch);
-    const recovery = await this.#recovery.start();
-    if (!this.closing.aborted) await this.#expiry?.start();
-    if (!this.closing.aborted) await this.#outages.start();
-    return recovery;
+  #noteFailure(sessionId: string, error: unknown): void {
+    // Found when all were looked through, and when it was claimed.
+    if (this.#found?.failed.some((each) => each.sessionId === sessionId) === true) return;
+    this.#found?.failed.push({ sessionId, error });
+    this.report(error, `session ${sessionId}`);
   }
 
-  async #loadLog(sessionId: string, claimed: ClaimedStore): Promise<SessionLog> {
-    const stored = await this.store.log.load(sessionId);
-    if (stored === undefined) throw new UnknownSessionError(sessionId);
-    return SessionLog.load(claimed, stored, this.agents.newest(stored.header.agentName).states);
+  /** Works on a session that was claimed. Never rejects. */
+  async #runClaimed(claimed: ClaimedSession): Promise<void> {
+    const { sessionId } = claimed;
+    this.#claimed.set(sessionId, claimed);
+    try {
+      // What is in memory may be older.
+      const cached = this.sessions.peek(sessionId);
+      if (cached !== undefined && !cached.log.isCurrent(claimed)) await this.sessions.release(sessionId, new LeaseLostError(sessionId));
+      await this.sessions.use(sessionId, async (session) => {
+        if (!session.log.isCurrent(claimed)) throw new LeaseLostError(sessionId);
+        await this.#begin(session, claimed);
+      });
+    } catch (error) {
+      if (hasCode(error, 'session-deleted', 'unknown-session')) return;
+      if (!hasCode(error, 'lease-lost')) this.#noteFailure(sessionId, error);
+      this.worker.giveBack(sessionId, hasCode(error, 'lease-lost') ? 0 : hasCode(error, 'store-unavailable') ? retryStoreMs : retryMs);
+    } finally {
+      this.#claimed.delete(sessionId);
+    }
+  }
+
+  async #begin(session: LiveSession, claimed: ClaimedSession): Promise<void> {
+    const { log } = session;
+    if (!log.isOpen) return session.runClaimed(claimed);
+    const problem = this.#findProblem(log);
+    if (problem !== undefined) {
+      log.own(claimed);
+      // Whoever asked for something is told so; a cancel needs no agent.
+      if (claimed.hasMail) await session.takeMail();
+      this.#found?.failed.push({ sessionId: session.id, error: problem });
+      if (isOpen(log)) session.release(problem);
+      return;
+    }
+    if (claimed.attempts > this.maxRecoveries) {
+      log.own(claimed);
+      return this.#giveUp(log);
+    }
+    this.#found?.resumed.push(session.id);
+    return session.runClaimed(claimed);
+  }
+
+  /** Returns the reason why no agent here can continue a session; undefined if one can. */
+  #findProblem(log: SessionLog): unknown {
+    try {
+      this.agents.findSuccessor(log.facts.agent);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
   }
 
   async #load(sessionId: string): Promise<LiveSession> {
     try {
-      const log = await this.#loadLog(sessionId, await this.owner.claim());
-      const isLeftOpen = log.isOpen && !this.#releasedHere.has(sessionId);
-      if (isLeftOpen && log.nextRecovery > this.maxRecoveries) await this.#giveUp(log);
-      return new LiveSession(log, this, isLeftOpen && log.isOpen);
+      return new LiveSession(await this.#loadLog(sessionId), this);
     } catch (error) {
       if (error instanceof SessionDamagedError) await this.store.heads.quarantine(sessionId, cleanText(error.damage));
       throw error;
     }
   }
 
-  /** Makes a session wait whose open step has ended the process each time it was resumed. */
+  async #loadLog(sessionId: string): Promise<SessionLog> {
+    const load = async (): ReturnType<SessionStore['log']['load']> => this.store.log.load(sessionId);
+    let stored = await load();
+    if (stored?.worker === this.workerId && !this.#claimed.has(sessionId)) {
+      // Claimed just now, or left behind by a write of unknown outcome.
+      await this.worker.whenClaimed();
+      if (!this.#claimed.has(sessionId)) await this.worker.release(sessionId);
+      stored = await load();
+    }
+    if (stored === undefined) throw new UnknownSessionError(sessionId);
+    return SessionLog.load(this, stored, this.agents.newest(stored.header.agentName).states);
+  }
+
+  /** Makes a session wait in whose open step a worker was lost each time that it was resumed. */
   async #giveUp(log: SessionLog): Promise<void> {
     const events = await storeCrashLoop(log, this.agents.newest(log.facts.agent.id).name);
     const { onEvent, onProblem = reportToConsole } = this.options;
@@ -293,26 +416,8 @@ export class SessionHost implements SessionServices {
     this.report(findCrashLoop(log.id, log.state), `session ${log.id}`);
   }
 
-  /** A store that failed may work again: what is left to do is then resumed, also if nobody asks for it. */
-  #retryLater(id: string): void {
-    if (this.#retrying.has(id)) return;
-    this.#retrying.add(id);
-    const retry = async (): Promise<void> => {
-      this.#retrying.delete(id);
-      try {
-        await this.sessions.use(id, (session) => session.resume());
-      } catch (error) {
-        if (hasCode(error, 'store-unavailable')) this.#retryLater(id);
-        else this.report(error, `session ${id}`);
-      }
-    };
-    sleep(this.clock, retryStoreMs, this.closing).then(retry, () => undefined);
-  }
-
-  /** Ends everything, including work in progress. */
-  #end(why: string, error: unknown): void {
-    this.#closing.abort(why);
-    this.owner.stop();
-    for (const session of this.sessions.all) session.release(error);
+  /** Ends what is done with the sessions that this worker owned. */
+  #releaseOwned(): void {
+    for (const session of this.sessions.all) if (session.log.isOwned) session.release(new LeaseLostError(session.id));
   }
 }

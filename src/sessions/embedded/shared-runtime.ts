@@ -41,7 +41,7 @@ function createSlot(slots: Map<string, SharedSlot>, name: string, made: unknown)
 
 /**
  * Returns the runtime of this name in this process, and makes it if there is none: for modules that a bundler loads more than once. One
- * that failed to be made, was drained, or lost its store to another process is made again. Returns a promise if `make` does.
+ * that failed to be made, or was drained, is made again. Returns a promise if `make` does.
  */
 export function sharedRuntime<Made extends SessionWorker | Promise<SessionWorker>>(name: string, make: () => Made): Made {
   if (typeof name !== 'string' || name === '')

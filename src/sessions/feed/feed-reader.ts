@@ -4,7 +4,6 @@
 // U1. A session that cannot be read is reported and left out; it never keeps others from being read.
 // U2. What a fork has copied from its source is left out: it was fed when the source stored it.
 // U3. Nothing is kept from page to page but facts that never change, so that an erased message is not read from memory.
-import type { RunState } from '../../step-by-step/index.ts';
 import { SteplineError } from '../../lib/index.ts';
 import { readBody, toReadError } from '../core/entries.ts';
 import { readEntryEvents } from '../core/read-entry-events.ts';
@@ -17,8 +16,6 @@ import type { FeedEntry, FeedQuery, LogEntry, SessionHeader, SessionReader } fro
 /** Services that reading the feed needs. */
 export interface FeedServices {
   readonly store: SessionReader;
-  /** Reads the state of a session that has at least this many entries. */
-  readonly readState: (sessionId: string, head: number) => Promise<RunState>;
   readonly report: (error: unknown, where: string) => void;
 }
 
@@ -56,15 +53,10 @@ export interface FedPage {
 
 const hasCode = (error: unknown, codes: readonly string[]): boolean => SteplineError.is(error) && codes.includes(error.code);
 
-/** Errors of a session whose state this process cannot read; its entries can be. */
-const stateless = ['wrong-kind', 'newer-schema', 'unknown-agent'];
 const gone = ['session-deleted', 'unknown-session'];
 
 // Forks are few; with more, they are looked up again.
 const mostForks = 1000;
-
-/** Reads a page with states that are loaded at most once. */
-type GetState = (sessionId: string, head: number) => Promise<RunState | undefined>;
 
 export class FeedReader {
   readonly #services: FeedServices;
@@ -78,10 +70,9 @@ export class FeedReader {
   /** Reads a page of the feed. */
   async readPage(query: FeedQuery, filter: EventFilter): Promise<FedPage> {
     const { entries, cursor, hasMore } = await this.#services.store.feed.read(query);
-    const getState = this.#createStates();
     const commits: FedCommit[] = [];
     for (const fed of entries) {
-      const commit = await this.#readFed(fed, filter, getState);
+      const commit = await this.#readFed(fed, filter);
       if (commit !== undefined) commits.push(commit);
     }
     return { commits, cursor, hasMore };
@@ -96,23 +87,22 @@ export class FeedReader {
     const { store } = this.#services;
     const header = (await store.heads.read(sessionId))?.header;
     if (header === undefined) return { commits: [], lastSeq: undefined };
-    const getState = this.#createStates();
     const commits: FedCommit[] = [];
     const entries = await store.log.entries(sessionId, { afterSeq, limit });
     for (const entry of entries) {
-      const commit = await this.#readCommit({ header, entry }, filter, getState);
+      const commit = await this.#readCommit({ header, entry }, filter);
       if (commit !== undefined) commits.push(commit);
     }
     return { commits, lastSeq: entries.at(-1)?.lastSeq };
   }
 
-  async #readFed(fed: FeedEntry, filter: EventFilter, getState: GetState): Promise<FedCommit | undefined> {
+  async #readFed(fed: FeedEntry, filter: EventFilter): Promise<FedCommit | undefined> {
     if ('damage' in fed) {
       this.#services.report(new SessionDamagedError(fed.sessionId ?? 'unknown', fed.damage), 'the feed');
       return undefined;
     }
     try {
-      const commit = await this.#readCommit(fed, filter, getState);
+      const commit = await this.#readCommit(fed, filter);
       return commit && { ...commit, cursor: fed.cursor };
     } catch (thrown) {
       const error = toReadError(fed.sessionId, thrown);
@@ -126,37 +116,15 @@ export class FeedReader {
   async #readCommit(
     { header, entry }: { readonly header: SessionHeader; readonly entry: LogEntry },
     { types, redact = false }: EventFilter,
-    getState: GetState,
   ): Promise<FedCommit | undefined> {
     if (entry.events === undefined) return undefined;
     const facts = toFacts(header);
     if (facts.forkedFrom !== undefined && entry.n <= (await this.#findFork(header.id))) return undefined;
     const events = await readEntryEvents(header.id, entry, {
-      reader: this.#services.store,
-      getState: () => getState(header.id, entry.n),
       redact,
       isWanted: ({ type }) => types === undefined || types.includes(type),
     });
     return events.length === 0 ? undefined : { facts, events, lastSeq: entry.lastSeq ?? 0 };
-  }
-
-  #createStates(): GetState {
-    const states = new Map<string, Promise<RunState | undefined>>();
-    return (sessionId, head) => {
-      const known = states.get(sessionId) ?? this.#readState(sessionId, head);
-      states.set(sessionId, known);
-      return known;
-    };
-  }
-
-  async #readState(sessionId: string, head: number): Promise<RunState | undefined> {
-    try {
-      return await this.#services.readState(sessionId, head);
-    } catch (error) {
-      if (!hasCode(error, stateless)) throw error;
-      this.#services.report(error, `the feed: events of session ${sessionId} are read without its state`);
-      return undefined;
-    }
   }
 
   /** Finds the entry that made a session a fork: everything before it was copied. */

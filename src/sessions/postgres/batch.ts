@@ -1,22 +1,26 @@
 // One transaction for everything that was queued since the last one.
 // Owns:     storing the tasks that fit, as planned.
-// Does not: begin or end the transaction, or settle any promise.
-// B1. However many sessions there are: one statement to read, one to write.
+// Does not: end the transaction, or settle any promise.
+// B1. However many sessions there are: one round trip to lock them, one to read, one to write.
+// B4. Results belong to tasks by their places in the batch: a session may have a stale write and a valid one in it.
 import { jsonEquals, omitUndefined } from '../../lib/index.ts';
-import type { StoreChange, StoreTask, StoreTaskResult } from '../index.ts';
-import { createPlan, getSessionId, isHolderTask, planTask, toStoreChange } from '../index.ts';
+import type { BatchPlan, StoreChange, StoreTask, StoreTaskResult } from '../index.ts';
+import { createPlan, getSessionId, planTask, toStoreChange } from '../index.ts';
 import { toChannel, toPayload } from './change-feed.ts';
 import type { Changes } from './changes.ts';
 import { toChanges } from './changes.ts';
-import { RowChangedError, toSessionError, toStoreError } from './classify-error.ts';
+import { RowChangedError, toSessionError } from './classify-error.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow } from './connection.ts';
+import type { Facts, ReadSession } from './facts.ts';
 import { createStoredFacts, readFacts } from './facts.ts';
-import { findHolder, setHolder } from './holder.ts';
-import { lockSessions } from './mailbox.ts';
+import type { Locked } from './locks.ts';
+import { lockText } from './locks.ts';
 import type { Sql } from './sql.ts';
 import { addChanges, createStatement } from './statement.ts';
 import { inSchema, withChecksum } from './tables.ts';
+import type { WakingSession } from './wake.ts';
+import { chooseWorkers } from './wake.ts';
 
 /** The store that a batch belongs to, and the number of the batch. */
 export interface BatchToken {
@@ -48,14 +52,14 @@ const forgottenAfter = '7 days';
 
 interface StoredBatch {
   readonly changes: Changes;
-  /** Number of the claim that the batch made. */
-  readonly epoch?: number;
   /** Changes to notify watchers of. */
   readonly change?: StoreChange;
 }
 
 /** Writes all changes in one statement, and notifies watchers. */
 async function storeChanges(query: Query, { schema, token }: BatchOptions, batch: StoredBatch): Promise<TransactionId> {
+  const { displaced } = batch.changes;
+  if (displaced.length > 0) await query(...dropMails(schema, displaced));
   const statement = createStatement();
   const { add, place, values } = statement;
   const counts = addChanges(statement, schema, batch.changes);
@@ -66,12 +70,8 @@ async function storeChanges(query: Query, { schema, token }: BatchOptions, batch
     `INSERT INTO ${writers} (id, batch) VALUES (${id}, ${place(token.batch)}::bigint)
       ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, written_at = excluded.written_at`,
   );
-  if (batch.epoch !== undefined) {
-    const [, value, sum] = withChecksum('meta', ['epoch', batch.epoch]);
-    const set = `value = ${place(value)}::bigint, sum = ${place(sum)}::bigint`;
-    add('claim', `UPDATE ${inSchema(schema, 'meta')} SET ${set} WHERE name = 'epoch'`);
+  if (token.batch === 1)
     add('forget_writers', `DELETE FROM ${writers} WHERE written_at < now() - interval '${forgottenAfter}' AND id <> ${id}`);
-  }
   const { change } = batch;
   const notify = change && `'notified', (SELECT count(*) FROM pg_notify(${place(toChannel(schema))}, ${place(toPayload(change))})),`;
   const found = await queryJson(
@@ -85,6 +85,13 @@ async function storeChanges(query: Query, { schema, token }: BatchOptions, batch
   return { pid: Number(found['pid']), xid: String(found['xid']) };
 }
 
+/** A statement that removes mails before others are added in their place. */
+const dropMails = (schema: string, mails: Changes['displaced']): [string, unknown[]] => [
+  `DELETE FROM ${inSchema(schema, 'mail')}
+    WHERE (session, num) IN (SELECT session, num FROM json_to_recordset($1::json) AS r(session bigint, num bigint))`,
+  [JSON.stringify(mails)],
+];
+
 async function noteDamage(
   query: Query,
   sql: Sql,
@@ -96,42 +103,52 @@ async function noteDamage(
   return true;
 }
 
-function toTaskError(task: StoreTask, error: unknown): unknown {
-  const sessionId = getSessionId(task);
-  return sessionId === undefined ? toStoreError(error) : toSessionError(sessionId, error);
+/** Returns what a batch locks. Only a write that takes a lease can give it to a worker that is being freed. */
+function toLocked(tasks: readonly StoreTask[]): Locked {
+  const writes = tasks.flatMap((task) => (task.type === 'write' ? task.write : []));
+  return {
+    deleted: tasks.flatMap((task) => (task.type === 'delete' ? task.deletion.sessionId : [])),
+    named: writes.filter(({ after }) => after === 0).map(({ sessionId }) => sessionId),
+    workers: writes.filter(({ lease, keepsLease }) => keepsLease && lease.type === 'free').map(({ lease }) => lease.worker),
+    sessions: tasks.map(getSessionId),
+  };
 }
 
-/** Runs the tasks inside a transaction, up to its commit. */
+/** Lists the sessions that somebody is to look at. */
+function listWaking({ drafts, deletions }: BatchPlan<ReadSession>, { rows }: Facts): readonly WakingSession[] {
+  const waking = [...drafts.values()].filter(({ lease, posted }) => lease.isReady || posted.length > 0);
+  const owners = [...deletions.keys()].map((id) => readRow(rows.get(id)?.['head'])?.['owner']).filter((owner) => typeof owner === 'string');
+  return [
+    ...waking.map(({ header: { agentName }, lease: { owner, last } }) => ({ agentName, owner, last })),
+    ...owners.map((owner) => ({ agentName: '', owner })),
+  ];
+}
+
+/** Runs the tasks in a transaction, up to its commit. Begins it. */
 export async function runBatch(query: Query, options: BatchOptions, tasks: readonly StoreTask[]): Promise<PreparedBatch> {
   const { sql, schema } = options;
+  await query(`${sql.begin}; ${lockText(schema, toLocked(tasks))}`);
   const facts = await readFacts(query, sql, tasks);
-  const holder = tasks.some(isHolderTask) ? (await findHolder(query, sql)).row : undefined;
-  const plan = createPlan({ epoch: facts.epoch, holder, facts: createStoredFacts(facts) });
+  const plan = createPlan({ now: facts.now, facts: createStoredFacts(facts) });
   const results: StoreTaskResult[] = [];
   let hasNotes = false;
   for (const task of tasks) {
     try {
-      let found = {};
+      let receipt = {};
       if (task.type === 'quarantine') {
         const num = readRow(facts.rows.get(task.sessionId)?.['session'])?.['num'];
         hasNotes = (await noteDamage(query, sql, { ...task, num })) || hasNotes;
-      } else found = planTask(plan, task);
-      results.push({ ok: true, epoch: plan.epoch, ...found });
+      } else receipt = planTask(plan, task);
+      results.push({ ok: true, ...receipt });
     } catch (error) {
       // A failed statement has ended the transaction.
       if (task.type === 'quarantine') throw error;
-      results.push({ ok: false, error: toTaskError(task, error) });
+      results.push({ ok: false, error: toSessionError(getSessionId(task), error) });
     }
   }
-  const { drafts, deletions, mail } = plan;
-  if (plan.changesHolder === true) await setHolder(query, sql, plan.holder);
-  else if (drafts.size + deletions.size + mail.changed.size === 0 && !hasNotes) return { results };
-  // A mail to one of these sessions, or a note about it, is either there to be removed, or finds the tombstone.
-  if (deletions.size > 0) await query(lockSessions(schema, [...deletions.keys()], false));
-  const batch = omitUndefined({
-    changes: toChanges(plan, facts),
-    epoch: plan.epoch === facts.epoch ? undefined : plan.epoch,
-    change: toStoreChange(tasks, results),
-  });
+  if (plan.drafts.size + plan.deletions.size === 0 && !hasNotes) return { results };
+  const change = toStoreChange(tasks, results);
+  const workers = chooseWorkers(listWaking(plan, facts), facts.workers);
+  const batch = omitUndefined({ changes: toChanges(plan, facts), change: change && omitUndefined({ ...change, workers }) });
   return { results, transaction: await storeChanges(query, options, batch) };
 }

@@ -34,13 +34,16 @@ export function toChannel(schema: string): string {
   return `${name.slice(0, longestName - 9)}_${sum}`;
 }
 
-/** Describes a change for `pg_notify`. Leaves the sessions out if they are too many. */
-export function toPayload({ sessionIds, hasMail }: StoreChange): string {
-  const text = JSON.stringify({ sessionIds, hasMail });
-  return text.length <= longestPayload && Buffer.byteLength(text) <= longestPayload ? text : JSON.stringify({ hasMail });
+/** Describes a change for `pg_notify`. Leaves the sessions out if they are too many, and the workers too. */
+export function toPayload({ sessionIds, hasMail, workers }: StoreChange): string {
+  const texts = [{ sessionIds, hasMail, workers }, { hasMail, workers }, { hasMail }].map((each) => JSON.stringify(each));
+  const fits = (text: string): boolean => text.length <= longestPayload && Buffer.byteLength(text) <= longestPayload;
+  return texts.find(fits) ?? '';
 }
 
 const anything: StoreChange = { hasMail: true };
+
+const isList = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((each) => typeof each === 'string');
 
 /** Reads a payload. One that says something else stands for any change. */
 export function readPayload(text: string | undefined): StoreChange {
@@ -51,17 +54,33 @@ export function readPayload(text: string | undefined): StoreChange {
     return anything;
   }
   if (!isRecord(payload)) return anything;
-  const { sessionIds, hasMail } = payload;
-  const isList = Array.isArray(sessionIds) && sessionIds.every((id): id is string => typeof id === 'string');
-  return { ...(isList && { sessionIds }), hasMail: hasMail !== false };
+  const { sessionIds, hasMail, workers } = payload;
+  return { ...(isList(sessionIds) && { sessionIds }), hasMail: hasMail !== false, ...(isList(workers) && { workers }) };
 }
+
+/** SQL for the start of a process of the server, in a row of `pg_stat_activity`. */
+export const listenerStart = (row: string): string => `extract(epoch FROM ${row}.backend_start)::text`;
+/** SQL for the start of the server. */
+export const serverStart = 'extract(epoch FROM pg_postmaster_start_time())::text';
 
 type Emit = (change: StoreChange) => void;
 
-/** True if notifications reach this connection for certain. */
-async function isDirect(client: PostgresClient, options: ParsedOptions): Promise<boolean> {
-  const { rows } = await answerInTime(client.query('SELECT pg_backend_pid()::text AS pid'), options);
-  return String(readRow(rows[0])?.['pid']) === String(client.processID);
+/** The connection that listens, as the server knows it. */
+export interface Listener {
+  readonly pid: number;
+  /** Start of its process on the server, and of the server. Other numbers: another connection with the same pid. */
+  readonly start: string;
+  readonly serverStart: string;
+}
+
+/** Finds out how the server knows a connection. Undefined if it is not certain that notifications reach it. */
+async function findListener(client: PostgresClient, options: ParsedOptions): Promise<Listener | undefined> {
+  const text = `SELECT pg_backend_pid()::text AS pid, ${listenerStart('a')} AS start, ${serverStart} AS server_start
+    FROM pg_stat_activity a WHERE pid = pg_backend_pid()`;
+  const { rows } = await answerInTime(client.query(text), options);
+  const row = readRow(rows[0]);
+  if (row === undefined || String(row['pid']) !== String(client.processID)) return undefined;
+  return { pid: Number(row['pid']), start: String(row['start']), serverStart: String(row['server_start']) };
 }
 
 /** Settles after the time, or when the signal aborts. The timer does not keep the process alive. */
@@ -78,21 +97,27 @@ function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Listens until the returned function is called, which settles when the connection is released. */
-function startListening(options: ParsedOptions, emit: Emit): () => Promise<void> {
+interface Listening {
+  /** Undefined while nothing listens for certain. */
+  readonly getListener: () => Listener | undefined;
+  /** Settles when the connection is released. */
+  readonly stop: () => Promise<void>;
+}
+
+function startListening(options: ParsedOptions, emit: Emit): Listening {
   const { clock, pool, schema } = options;
   const channel = toChannel(schema);
   const stopping = new AbortController();
   const isOver = (): boolean => stopping.signal.aborted;
-  /** True while nothing can be missed. */
-  let isSure = false;
+  /** Defined while nothing can be missed. */
+  let listener: Listener | undefined;
 
   async function look(): Promise<void> {
     while (!isOver()) {
       await pause(clock, lookMs, stopping.signal);
       // It waits for our connection, and nothing can be read any more.
       if (pool.ending === true) stopping.abort();
-      if (!isSure && !isOver()) emit(anything);
+      if (listener === undefined && !isOver()) emit(anything);
     }
   }
 
@@ -107,7 +132,7 @@ function startListening(options: ParsedOptions, emit: Emit): () => Promise<void>
     });
     try {
       await answerInTime(client.query(`LISTEN "${channel}"`), options);
-      isSure = await isDirect(client, options);
+      listener = await findListener(client, options);
       client.unref?.();
       if (!isEnding()) emit(anything);
       while (!isEnding()) {
@@ -115,7 +140,7 @@ function startListening(options: ParsedOptions, emit: Emit): () => Promise<void>
         if (!isEnding()) await answerInTime(client.query('SELECT 1'), options);
       }
     } finally {
-      isSure = false;
+      listener = undefined;
       loss.abort();
       // Closed: nobody else must get a connection that listens.
       client.release(true);
@@ -141,22 +166,27 @@ function startListening(options: ParsedOptions, emit: Emit): () => Promise<void>
   }
 
   const done = Promise.all([look(), keepListening()]);
-  return async () => {
-    stopping.abort();
-    await done;
+  return {
+    getListener: () => listener,
+    stop: async () => {
+      stopping.abort();
+      await done;
+    },
   };
 }
 
 /** Calls those who watch a store. */
 export interface ChangeFeed {
   watch(listener: (change: StoreChange) => void): () => void;
+  /** Returns the connection that listens; undefined if none does. */
+  getListener(): Listener | undefined;
   close(): Promise<void>;
 }
 
 /** Creates the feed of a store. It needs no connection until somebody watches. */
 export function createChangeFeed(options: ParsedOptions): ChangeFeed {
   const listeners = new Set<{ readonly call: Emit }>();
-  let stop: (() => Promise<void>) | undefined;
+  let listening: Listening | undefined;
   let stopped: Promise<unknown> = Promise.resolve();
 
   const emit: Emit = (change) => {
@@ -170,20 +200,21 @@ export function createChangeFeed(options: ParsedOptions): ChangeFeed {
   };
 
   function end(): void {
-    if (stop !== undefined) stopped = Promise.all([stopped, stop()]);
-    stop = undefined;
+    if (listening !== undefined) stopped = Promise.all([stopped, listening.stop()]);
+    listening = undefined;
   }
 
   return {
     watch: (call) => {
       const entry = { call };
       listeners.add(entry);
-      stop ??= startListening(options, emit);
+      listening ??= startListening(options, emit);
       return () => {
         listeners.delete(entry);
         if (listeners.size === 0) end();
       };
     },
+    getListener: () => listening?.getListener(),
     close: async () => {
       listeners.clear();
       end();

@@ -1,12 +1,10 @@
 // Texts that Postgres cannot keep. Stores check these before anything is sent.
-import { cleanText, InvalidArgumentError } from '../../lib/index.ts';
+import { cleanText } from '../../lib/index.ts';
 import type { SessionHeader, StoreTask } from '../index.ts';
 import { getSessionId, createWriteError } from '../index.ts';
 
 // An index of Postgres holds no longer text.
 const longestFoundBy = 2000;
-// One index holds both.
-const longestPair = 2600;
 
 /** True for text that Postgres gives back as it is. */
 export const isStorable = (text: unknown): boolean => typeof text === 'string' && cleanText(text) === text;
@@ -30,14 +28,17 @@ const listEntries = (entries: readonly { readonly n: number; readonly body: stri
 
 function listTexts(task: StoreTask): Texts {
   if (task.type === 'write') {
-    const { header, entries = [], effects = [] } = task.write;
+    const { header, entries = [], rewrites = [], effects = [], lease, mail } = task.write;
     const { stored, foundBy } = listHeader(header);
     const bodies = effects.map(({ key, body }) => [`the body of effect "${key}"`, body] as const);
-    return { stored: [...stored, ...listEntries(entries), ...bodies], foundBy: [...foundBy, ...entries.map(({ requestId }) => requestId)] };
-  }
-  if (task.type === 'rewrite') {
-    const { stored, foundBy } = listHeader(task.rewrite.header);
-    return { stored: [...stored, ...listEntries(task.rewrite.entries)], foundBy };
+    const others: readonly NamedText[] = [
+      ['its worker', lease.worker],
+      ['the reply to its mail', mail?.reply ?? ''],
+    ];
+    return {
+      stored: [...stored, ...listEntries([...rewrites, ...entries]), ...bodies, ...others],
+      foundBy: [...foundBy, lease.worker, ...entries.map(({ requestId }) => requestId)],
+    };
   }
   if (task.type === 'post') return { stored: [['the body of its mail', task.mail.body]], foundBy: [task.mail.requestId] };
   return { stored: [], foundBy: [] };
@@ -47,16 +48,10 @@ const isLonger = (text: string, bytes: number): boolean => text.length > bytes /
 
 const cannotStore = 'has characters that Postgres cannot store (NUL, or half of a surrogate pair), or is not text';
 
-/** Throws for a text that belongs to no session. */
-function checkText(name: string, text: string): void {
-  if (!isStorable(text)) throw new InvalidArgumentError(`${name} ${cannotStore}.`);
-}
-
 /** Throws for texts of a task that Postgres cannot keep. */
 export function checkTexts(task: StoreTask): void {
-  if (task.type === 'answer-mail') checkText('The reply to a mail', task.answer.reply ?? '');
   const sessionId = getSessionId(task);
-  if (sessionId === undefined || task.type === 'quarantine') return;
+  if (task.type === 'quarantine') return;
   const { stored, foundBy } = listTexts(task);
   const texts: readonly NamedText[] = [['its id', sessionId], ...stored];
   const broken = texts.find(([, text]) => !isStorable(text));
@@ -64,6 +59,4 @@ export function checkTexts(task: StoreTask): void {
   const long = [sessionId, ...foundBy].find((text = '') => isLonger(text, longestFoundBy));
   if (long !== undefined)
     throw createWriteError(sessionId, `"${long.slice(0, 40)}…" is longer than ${longestFoundBy} bytes, and sessions are found by it`);
-  if (task.type === 'post' && isLonger(`${sessionId}${task.mail.requestId}`, longestPair))
-    throw createWriteError(sessionId, `its id and the request id of the mail are longer than ${longestPair} bytes together`);
 }

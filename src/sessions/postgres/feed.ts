@@ -1,8 +1,8 @@
 // Reading the entries of all sessions, in the order in which they were committed.
 // Owns:     which rows are read, in one statement, so that everything is of one moment; all of them are checked.
 // Does not: fill the feed: the database does, in the transaction that adds an entry.
-// F1. A batch draws its numbers while it alone holds the row of the epoch, up to its commit. So a batch that commits later has higher
-//     numbers, whichever process it is of. Numbers of a batch that was rolled back are never used.
+// F1. A batch takes its numbers from a counter that is locked until its commit. So a batch that commits later has higher numbers, whichever
+//     process it is of, and numbers have no gap.
 // F2. A page looks at a limited number of rows, however few of them fit.
 import type { FeedEntry, FeedPage, FeedQuery, StoredRow } from '../index.ts';
 import { feedRowDamage, isFeedRowIntact, parseFeedQuery, toFeedCursor, toFeedEntry } from '../index.ts';

@@ -1,7 +1,8 @@
 // Notes in their tables, each written by one statement.
 // N1. A statement whose answer was lost is run again. If it was kept, the second one finds another version and says so: whoever writes
 //     notes reads the note again, and finds its own.
-// N2. A note about a session and the deletion of that session exclude each other, as mails do.
+// N2. A note about a session and the deletion of that session exclude each other: either the deletion removes the note, or the note finds
+//     the tombstone.
 import { InvalidArgumentError } from '../../lib/index.ts';
 import type { NoteQuery, NoteWrite, StoredNote, StoredRow } from '../index.ts';
 import { checkNote, parseNoteQuery, readNoteRow, SessionDeletedError, StoreUnavailableError, toNoteValues } from '../index.ts';
@@ -9,10 +10,16 @@ import { toChannel, toPayload } from './change-feed.ts';
 import { isStorable } from './check-texts.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow, readRows } from './connection.ts';
-import type { MailPlace } from './mailbox.ts';
-import { lockSessions } from './mailbox.ts';
+import { lockText } from './locks.ts';
+import type { Sql } from './sql.ts';
 import { matchTombstone } from './sql.ts';
 import { checks, inSchema, isIntact, listColumns, withChecksum } from './tables.ts';
+
+/** The store that notes belong to. */
+export interface NotePlace {
+  readonly schema: string;
+  readonly sql: Sql;
+}
 
 const isIntactNote = (row: StoredRow): boolean => isIntact('notes', row);
 
@@ -60,12 +67,12 @@ async function putNote(query: Query, schema: string, { body, ...note }: NoteWrit
   return (await query(text, version === 0 ? [...values] : [...values, version])).length === 1;
 }
 
-async function write(query: Query, { schema, sql }: MailPlace, note: NoteWrite): Promise<boolean> {
+async function write(query: Query, { schema, sql }: NotePlace, note: NoteWrite): Promise<boolean> {
   const { name, body, sessionId } = note;
   if ([name, sessionId, body].some((each) => each !== undefined && !isStorable(each)))
     throw new InvalidArgumentError(`Note "${name}" has characters that Postgres cannot store.`);
   if (body === undefined || sessionId === undefined) return putNote(query, schema, note);
-  await query(`${sql.begin}; ${lockSessions(schema, [sessionId], true)}`);
+  await query(`${sql.begin}; ${lockText(schema, { named: [sessionId] })}`);
   await assertNotDeleted(query, schema, sessionId);
   const isWritten = await putNote(query, schema, note);
   await query('COMMIT');
@@ -73,7 +80,7 @@ async function write(query: Query, { schema, sql }: MailPlace, note: NoteWrite):
 }
 
 /** Writes a note. Returns false if its version is another. */
-export async function writeNote(query: Query, place: MailPlace, note: NoteWrite): Promise<boolean> {
+export async function writeNote(query: Query, place: NotePlace, note: NoteWrite): Promise<boolean> {
   checkNote(note);
   const isWritten = await write(query, place, note);
   if (isWritten && note.isAnnounced === true)

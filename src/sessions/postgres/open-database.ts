@@ -49,7 +49,14 @@ async function checkVersion(query: Query, schema: string): Promise<void> {
   if (row === undefined || !isIntact('meta', row))
     throw new StoreUnavailableError('failed', `the row with the schema version of ${name} is damaged or missing`);
   const found = Number(row['value']);
-  if (found !== schemaVersion) throw createSchemaError(name, found, schemaVersion);
+  if (found > schemaVersion) throw createSchemaError(name, found, schemaVersion);
+  if (found < schemaVersion) {
+    const advice = 'Nothing was changed. Start with a new Postgres schema: pass its name as schema to postgresStore().';
+    throw new StoreUnavailableError('older-schema', {
+      what: `${name} has tables of version ${found}, and this release uses ${schemaVersion}`,
+      advice,
+    });
+  }
 }
 
 function notAStore(schema: string, cause?: unknown): StoreUnavailableError {

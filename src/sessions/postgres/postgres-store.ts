@@ -2,7 +2,7 @@
 // Owns:     opening the schema, and which calls are refused before anything is sent.
 // Does not: store or read anything itself.
 import { cleanText } from '../../lib/index.ts';
-import type { Mail, SessionStore, StoreTask } from '../index.ts';
+import type { SessionStore, StoreTask } from '../index.ts';
 import { checkTask, StoreUnavailableError } from '../index.ts';
 import { createChangeFeed } from './change-feed.ts';
 import { checkTexts, isStorable } from './check-texts.ts';
@@ -10,10 +10,10 @@ import { toSessionError, toStoreError } from './classify-error.ts';
 import type { Query } from './connection.ts';
 import { ignoreError, withConnection } from './connection.ts';
 import { readFeed } from './feed.ts';
-import { readClaim } from './holder.ts';
+import { createLeases } from './leases.ts';
 import { listSessions } from './list-sessions.ts';
-import type { MailPlace } from './mailbox.ts';
-import { readMail } from './mailbox.ts';
+import { pruneMail, readMail } from './mailbox.ts';
+import type { NotePlace } from './notes.ts';
 import { listNotes, readNote, writeNote } from './notes.ts';
 import { prepareSchema, toOpenError } from './open-database.ts';
 import type { PostgresStoreOptions } from './postgres-options.ts';
@@ -48,7 +48,7 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
 
   const writes = createWriteQueue(options, sql, open);
   const feed = createChangeFeed(options);
-  const place: MailPlace = { schema, sql };
+  const place: NotePlace = { schema, sql };
 
   async function enqueue(task: StoreTask): Promise<KeptTask> {
     assertOpen();
@@ -107,8 +107,10 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
         const query = isStorable(prefix) ? { prefix, skip } : { skip: Number.MAX_SAFE_INTEGER };
         return withNames([sessionId], undefined, () => read((run) => readEffects(run, sql, { ...query, sessionId }), sessionId));
       },
-      write: (write) => store({ type: 'write', write }),
-      rewrite: (rewrite) => store({ type: 'rewrite', rewrite }),
+      write: async (write) => {
+        const { hasMail = false } = await enqueue({ type: 'write', write });
+        return { hasMail };
+      },
       delete: (deletion) => store({ type: 'delete', deletion }),
     },
     heads: {
@@ -124,20 +126,11 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
           store({ type: 'quarantine', sessionId, damage: damage === undefined ? undefined : cleanText(damage) }),
         ),
     },
-    claims: {
-      claim: async (request = {}) => (await enqueue({ type: 'claim', request })).epoch,
-      read: () => read((query) => readClaim(query, sql)),
-      beat: (epoch) => store({ type: 'beat', epoch }),
-      release: (epoch) => store({ type: 'release', epoch }),
-    },
+    leases: createLeases({ schema, sql, run: (work) => read(work), getListener: () => feed.getListener() }),
     inbox: {
-      post: async (mail) => {
-        const posted = await enqueue({ type: 'post', mail });
-        // Holds: the plan finds or adds one.
-        return posted.mail as Mail;
-      },
-      read: (asked = {}) => withNames([asked.sessionId, asked.requestId], [], () => read((query) => readMail(query, place, asked))),
-      answer: (answer) => store({ type: 'answer-mail', answer }),
+      post: async (mail) => (await enqueue({ type: 'post', mail })).mail,
+      read: (asked = {}) => withNames([asked.sessionId, asked.requestId], [], () => read((query) => readMail(query, schema, asked))),
+      prune: (before) => read((query) => pruneMail(query, schema, before)),
     },
     notes: {
       read: (name) => withNames([name], undefined, () => read((query) => readNote(query, schema, name))),

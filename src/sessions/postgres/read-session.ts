@@ -2,7 +2,7 @@
 // Owns:     which rows are read, in one statement each, so that everything is of one moment; all of them are checked.
 // Does not: repair anything.
 import type { EffectQuery, EntryQuery, KnownSession, LogEntry, OpenEffects, SessionHead, StoredRow, StoredSession } from '../index.ts';
-import { parseEffectQuery, parseRange, SessionDamagedError, SessionDeletedError } from '../index.ts';
+import { parseEffectQuery, parseRange, SessionDamagedError, SessionDeletedError, toHeadLease } from '../index.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow, readRows } from './connection.ts';
 import type { Sql } from './sql.ts';
@@ -16,6 +16,8 @@ function readKnown(sessionId: string, found: StoredRow): KnownSession | undefine
   return checks.readKnown(sessionId, { session, head: readRow(found['head']) });
 }
 
+const toHead = ({ header, head, lease }: KnownSession): SessionHead => ({ header, head, ...toHeadLease(lease) });
+
 /** Reads a session from its last snapshot on. */
 export async function loadSession(query: Query, sql: Sql, sessionId: string): Promise<StoredSession | undefined> {
   const found = await queryJson(query, sql.load, [sessionId]);
@@ -27,7 +29,7 @@ export async function loadSession(query: Query, sql: Sql, sessionId: string): Pr
   const tagDamage = checks.findTagDamage(header, readRows(found['tags']));
   if (tagDamage !== undefined) throw new SessionDamagedError(sessionId, tagDamage);
   const entries = checks.readEntries(session, readRows(found['entries']), { from: Number(found['from']), to: head });
-  return { header, head, entries, effects: checks.readEffects(session, readRows(found['effects'])) };
+  return { ...toHead(session), entries, effects: checks.readEffects(session, readRows(found['effects'])) };
 }
 
 /** Reads entries of a session, in their order. */
@@ -79,7 +81,7 @@ export async function findAnswer(
 /** Reads the head of a session. */
 export async function readHead(query: Query, sql: Sql, sessionId: string): Promise<SessionHead | undefined> {
   const session = readKnown(sessionId, await queryJson(query, sql.head, [sessionId]));
-  return session && { header: session.header, head: session.head };
+  return session && toHead(session);
 }
 
 /** Reads rows of the open step. */

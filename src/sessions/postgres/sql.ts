@@ -1,19 +1,22 @@
 import { inSchema, listColumns } from './tables.ts';
+import { selectWorkers } from './wake.ts';
 
 /** Ends every statement that the store reads from: the answer is one JSON text, so that no type is converted on the way. */
 const asFound = '::text AS found';
 
-/** Facts that a batch needs, besides the epoch and the headers. */
+/** Facts that a batch needs, besides the headers and the time. */
 export interface FactsNeeded {
-  /** True if it creates sessions. */
-  readonly creates: boolean;
+  /** Number of writes that create sessions. */
+  readonly creates: number;
   readonly hasRequests: boolean;
   readonly hasEffects: boolean;
   /** True if it gives stored entries new texts. */
   readonly rewrites: boolean;
   readonly deletes: boolean;
-  /** True if it answers mails. `$2`: their numbers, as JSON. */
-  readonly answers: boolean;
+  /** True if it posts or answers mails. */
+  readonly hasMail: boolean;
+  /** `named`: only workers whose ids are in `$2`, as JSON. */
+  readonly workers: 'all' | 'named';
 }
 
 /** SQL texts of a store that are the same each time. */
@@ -35,22 +38,20 @@ export interface Sql {
   readonly effects: string;
   readonly lost: string;
   readonly firstEntries: string;
-  readonly holder: string;
-  readonly setHolder: string;
-  readonly dropHolder: string;
-  /** The number of the last batch that a store has committed. */
+  /** Waits for a transaction of a store that may still be open, and reads the number of the last batch that the store has committed. */
   readonly lastBatch: string;
-  /** Waits for every transaction that writes. */
-  readonly awaitWriters: string;
   /** Ends a connection that holds a transaction open and waits for its client. */
   readonly endIdle: string;
 }
 
 /**
- * Time that the server waits for the next statement of a transaction. A process that stands still meanwhile would keep the row of the
- * claim, and with it everybody who could take its place. One that continues later tries its transaction again.
+ * Time that the server waits for the next statement of a transaction. A process that stands still meanwhile would keep its sessions locked,
+ * and the counter of the feed, for which everybody else waits. One that continues later tries its transaction again.
  */
 const idleMs = 1000;
+
+/** SQL for the time on the clock of the server, in milliseconds since the epoch. */
+export const serverTime = '(extract(epoch FROM clock_timestamp()) * 1000)::double precision';
 
 /** SQL that is true for the tombstones of a session, `t`. */
 export function matchTombstone(id: string): string {
@@ -60,21 +61,16 @@ export function matchTombstone(id: string): string {
 
 /** Texts for the tables in a schema. */
 export function createSql(schema: string, timeoutMs: number): Sql {
-  const meta = inSchema(schema, 'meta');
   const sessions = inSchema(schema, 'sessions');
   const heads = inSchema(schema, 'heads');
   const tags = inSchema(schema, 'session_tags');
   const log = inSchema(schema, 'log');
   const effects = inSchema(schema, 'effects');
   const quarantine = inSchema(schema, 'quarantine');
-  const holder = inSchema(schema, 'holder');
+  const workers = inSchema(schema, 'workers');
   const writers = inSchema(schema, 'writers');
   const mail = inSchema(schema, 'mail');
   const tombstones = inSchema(schema, 'tombstones');
-
-  // A number is never given twice, even if the row that had it is lost.
-  const lastNum = `greatest(0, (SELECT max(num) FROM ${sessions}), (SELECT max(session) FROM ${log}), (SELECT max(session) FROM ${heads}),
-    (SELECT max(num) FROM ${tombstones}))`;
 
   const selectTombstone = (id: string): string => `(SELECT json_agg(t) FROM ${tombstones} t WHERE ${matchTombstone(id)})`;
   const inJsonList = (place: string): string => `IN (SELECT json_array_elements_text(${place})::bigint)`;
@@ -86,18 +82,21 @@ export function createSql(schema: string, timeoutMs: number): Sql {
       'first', (SELECT row_to_json(l) FROM ${log} l WHERE l.session = own.num AND l.n = 1)))
     FROM (SELECT s.num UNION SELECT l.session FROM ${log} l WHERE l.session_id = wanted.id) AS own(num) WHERE own.num IS NOT NULL)`;
 
-  // The row of the epoch is locked for this batch alone, so that the numbers of the feed are in the order of commits, whoever writes.
   // The server plans a statement each time: what is not asked for is left out.
-  const facts = ({ creates, hasRequests, hasEffects, rewrites, deletes, answers }: FactsNeeded): string => `
-    WITH epoch AS MATERIALIZED (SELECT ${listColumns('meta')} FROM ${meta} WHERE name = 'epoch' FOR UPDATE)
+  const facts = ({ creates, hasRequests, hasEffects, rewrites, deletes, hasMail, workers: asked }: FactsNeeded): string => `
     SELECT json_build_object(
-      'epoch', (SELECT row_to_json(epoch) FROM epoch),
-      ${creates ? `'lastNum', ${lastNum},` : ''}
-      ${answers ? `'mail', (SELECT json_agg(m) FROM ${mail} m WHERE num ${inJsonList('$2::json')}),` : ''}
+      'now', ${serverTime},
+      ${creates > 0 ? `'nums', (SELECT json_agg(nextval('${inSchema(schema, 'session_num')}')) FROM generate_series(1, ${creates})),` : ''}
+      'workers', ${
+        asked === 'all'
+          ? selectWorkers(schema)
+          : `(SELECT json_agg(json_build_object('id', id)) FROM ${workers}
+        WHERE id IN (SELECT json_array_elements_text($2::json)))`
+      },
       'sessions', (
         SELECT json_agg(json_build_object(
-          ${creates ? `'isNamed', CASE WHEN s.num IS NULL THEN EXISTS (SELECT 1 FROM ${log} WHERE session_id = wanted.id) END,` : ''}
-          ${creates || deletes ? `'tombstones', CASE WHEN s.num IS NULL THEN ${selectTombstone('wanted.id')} END,` : ''}
+          ${creates > 0 ? `'isNamed', CASE WHEN s.num IS NULL THEN EXISTS (SELECT 1 FROM ${log} WHERE session_id = wanted.id) END,` : ''}
+          ${creates > 0 || deletes ? `'tombstones', CASE WHEN s.num IS NULL THEN ${selectTombstone('wanted.id')} END,` : ''}
           ${deletes ? `'numbers', CASE WHEN wanted.deletes THEN ${numbers} END,` : ''}
           ${
             rewrites
@@ -118,11 +117,19 @@ export function createSql(schema: string, timeoutMs: number): Sql {
                   SELECT json_agg(json_build_object('key', key, 'phase', phase)) FROM ${effects} WHERE session = s.num) END,`
               : ''
           }
+          ${
+            hasMail
+              ? `'mail', CASE WHEN wanted.mails IS NOT NULL OR wanted.posts IS NOT NULL THEN (
+                  SELECT json_agg(m) FROM ${mail} m WHERE m.session = s.num AND (m.num ${inJsonList('wanted.mails')}
+                    OR m.request_id IN (SELECT json_array_elements_text(wanted.posts)))) END,`
+              : ''
+          }
           'id', wanted.id,
           'session', row_to_json(s),
           'head', row_to_json(h)
         ))
-        FROM json_to_recordset($1::json) AS wanted(id text, requests json, effects boolean, numbers json, deletes boolean)
+        FROM json_to_recordset($1::json) AS wanted(
+          id text, requests json, effects boolean, numbers json, mails json, posts json, deletes boolean)
         LEFT JOIN ${sessions} s ON s.id = wanted.id
         LEFT JOIN ${heads} h ON h.session = s.num
       )
@@ -150,13 +157,6 @@ export function createSql(schema: string, timeoutMs: number): Sql {
         'id', missing.id, 'isNamed', EXISTS (SELECT 1 FROM ${log} WHERE session_id = missing.id), 'tombstones', ${selectTombstone('missing.id')}
       )) FROM json_array_elements_text($1::json) AS missing(id)
     ))${asFound}`,
-
-    holder: `SELECT json_build_object(
-      'epoch', (SELECT value FROM ${meta} WHERE name = 'epoch'), 'holder', (SELECT row_to_json(h) FROM ${holder} h WHERE num = 1)
-    )${asFound}`,
-    setHolder: `INSERT INTO ${holder} (${listColumns('holder')}) VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (num) DO UPDATE SET epoch = excluded.epoch, beats = excluded.beats, body = excluded.body, sum = excluded.sum`,
-    dropHolder: `DELETE FROM ${holder}`,
 
     addQuarantine: `INSERT INTO ${quarantine} (${listColumns('quarantine')}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
     dropQuarantine: `DELETE FROM ${quarantine} WHERE id = $1`,
@@ -204,8 +204,11 @@ export function createSql(schema: string, timeoutMs: number): Sql {
         SELECT json_agg(l) FROM ${log} l WHERE n = 1 AND session IN (SELECT json_array_elements_text($1::json)::bigint)
       ))${asFound}`,
 
-    lastBatch: `SELECT json_build_object('batch', (SELECT batch FROM ${writers} WHERE id = $1))${asFound}`,
-    awaitWriters: `SELECT 1 FROM ${meta} WHERE name = 'epoch' FOR UPDATE`,
+    // Adding the row waits for whoever is adding or changing it, even if it was never committed before.
+    lastBatch: `WITH last AS (
+        INSERT INTO ${writers} AS w (id, batch) VALUES ($1, 0) ON CONFLICT (id) DO UPDATE SET batch = w.batch RETURNING batch
+      )
+      SELECT json_build_object('batch', (SELECT batch FROM last))${asFound}`,
     endIdle: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE pid = $1::int AND backend_xid::text = $2 AND state LIKE 'idle in transaction%'`,
   };

@@ -1,10 +1,10 @@
 // The tables, and how damage to a row is found.
-// Owns:     the tables, their migrations, and the checksum that every row has over all its columns.
+// Owns:     the tables, and the checksum that every row has over its columns; those of a lease are outside of it.
 // Does not: read or write them.
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { RowChecks, RowSums, StoredTable } from '../index.ts';
-import { createRowChecks, createRowSums, feedSum, storedColumns } from '../index.ts';
+import { createRowChecks, createRowSums, feedSum, leaseColumns, storedColumns } from '../index.ts';
 
 const sums: RowSums = createRowSums((text) => crc32(text));
 export const withChecksum: RowSums['withChecksum'] = sums.withChecksum;
@@ -23,6 +23,8 @@ const types: { readonly [Table in StoredTable]: Readonly<Record<(typeof storedCo
     num: 'bigint',
     id: text,
     agent_id: text,
+    agent_release: text,
+    format: number,
     tenant: text,
     owner: text,
     tags: text,
@@ -51,45 +53,76 @@ const types: { readonly [Table in StoredTable]: Readonly<Record<(typeof storedCo
   },
   effects: { session: 'bigint', k: 'bigint', key: text, phase: text, body: text },
   quarantine: { id: text, session: 'bigint', damage: text },
-  holder: { num: 'bigint', epoch: 'bigint', beats: 'bigint', body: text },
-  mail: { num: 'bigint', session_id: text, request_id: text, at: time, body: text, reply: text },
+  mail: { session: 'bigint', num: 'bigint', session_id: text, request_id: text, at: time, body: text, reply: text },
   tombstones: { id: text, num: 'bigint', at: time, id_copy: text },
   notes: { name: text, version: 'bigint', session_id: text, body: text },
 };
 
+const leaseTypes: Readonly<Record<(typeof leaseColumns)[number], string>> = {
+  fence: 'bigint',
+  owner: text,
+  last: text,
+  is_ready: 'smallint',
+  ready_at: time,
+  posted: 'bigint',
+  applied: 'bigint',
+  attempts: 'bigint',
+  blamed: text,
+  is_stepping: 'smallint',
+  is_urgent: 'smallint',
+};
+
+/** The columns of a row, its checksum, and what the checksum leaves out, in order. */
+export const getColumns = (table: StoredTable): readonly string[] => [
+  ...storedColumns[table],
+  'sum',
+  ...(table === 'heads' ? leaseColumns : []),
+];
+
 /** The columns of a whole row, with their types. */
-export const typedColumns = (table: StoredTable): string =>
-  [...Object.entries(types[table]).map(([name, type]) => `${name} ${type}`), 'sum bigint'].join(', ');
+export function typedColumns(table: StoredTable): string {
+  const all: Readonly<Record<string, string>> = { ...types[table], sum: 'bigint', ...(table === 'heads' && leaseTypes) };
+  return getColumns(table)
+    .map((name) => `${name} ${String(all[name])}`)
+    .join(', ');
+}
 
 /** The columns of a whole row. */
-export const listColumns = (table: StoredTable): string => [...storedColumns[table], 'sum'].join(', ');
+export const listColumns = (table: StoredTable): string => getColumns(table).join(', ');
 
 /** Quotes a name that was checked. */
 const quote = (name: string): string => `"${name}"`;
 
-type OtherName = 'writers' | 'mail_num' | 'feed' | 'feed_num' | 'feed_add' | 'feed_remove';
+type OtherName = 'writers' | 'workers' | 'session_num' | 'feed' | 'feed_counter' | 'feed_add' | 'feed_remove';
 
 /** Names something in its schema. */
 export const inSchema = (schema: string, name: StoredTable | OtherName): string => `${quote(schema)}.${name}`;
 
 /** The release of the tables that this code works with. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 // Rows that are updated with each step get room beside them, so that their indexes stay as they are.
 const updated = 'WITH (fillfactor = 50)';
 
-/** Creates the table of the order in which entries were committed, which the database fills. */
+/**
+ * Creates the table of the order in which entries were committed, which the database fills. The counter is updated by a trigger, so after
+ * everything else that a statement does, and stays locked until the commit: numbers have no gap, and are in the order of commits.
+ */
 function createFeed(schema: string): string {
-  const [feed, log, numbers] = [inSchema(schema, 'feed'), inSchema(schema, 'log'), inSchema(schema, 'feed_num')];
+  const [feed, log, counter] = [inSchema(schema, 'feed'), inSchema(schema, 'log'), inSchema(schema, 'feed_counter')];
   const [add, remove] = [inSchema(schema, 'feed_add'), inSchema(schema, 'feed_remove')];
   return `
-    CREATE SEQUENCE ${numbers};
+    CREATE TABLE ${counter} (num bigint) ${updated};
+    INSERT INTO ${counter} VALUES (0);
     CREATE TABLE ${feed} (num bigint PRIMARY KEY, session bigint, n bigint, sum bigint, UNIQUE (session, n));
-    CREATE FUNCTION ${add}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
+    CREATE FUNCTION ${add}() RETURNS trigger LANGUAGE plpgsql AS $feed$ DECLARE k bigint; fed bigint; BEGIN
+      SELECT count(*) INTO k FROM added WHERE events IS NOT NULL;
+      IF k = 0 THEN RETURN NULL; END IF;
+      UPDATE ${counter} SET num = num + k RETURNING num - k INTO fed;
       INSERT INTO ${feed} (num, session, n, sum)
-        SELECT nextval('${numbers}'), e.session, e.n, ${feedSum('e.session', 'e.n')}
-        FROM (SELECT session, n FROM added WHERE events IS NOT NULL ORDER BY session, n) e
-        ON CONFLICT DO NOTHING;
+        SELECT fed + row_number() OVER (ORDER BY e.session, e.n), e.session, e.n, ${feedSum('e.session', 'e.n')}
+        FROM added e WHERE e.events IS NOT NULL
+        ON CONFLICT (session, n) DO NOTHING;
       RETURN NULL;
     END $feed$;
     CREATE FUNCTION ${remove}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
@@ -116,12 +149,18 @@ export function createTables(schema: string): string {
     ${create('log', ', PRIMARY KEY (session, n)')}
     ${create('effects')}
     ${create('quarantine', ', UNIQUE (id)')}
-    ${create('holder', ', PRIMARY KEY (num)', updated)}
-    ${create('mail', ', PRIMARY KEY (num), UNIQUE (session_id, request_id)')}
+    ${create('mail', ', PRIMARY KEY (session, num), UNIQUE (session, request_id)')}
     ${create('tombstones')}
     ${create('notes', ', PRIMARY KEY (name)', updated)}
-    CREATE SEQUENCE ${name('mail_num')};
+    CREATE SEQUENCE ${name('session_num')};
     CREATE TABLE ${name('writers')} (id ${text} PRIMARY KEY, batch bigint, written_at timestamptz DEFAULT now()) ${updated};
+    CREATE TABLE ${name('workers')} (
+      id ${text} PRIMARY KEY, room double precision, beats bigint, beat_at timestamptz, body text,
+      listener_pid int, listener_start text, server_start text, claim text, claimed text
+    ) ${updated};
+    CREATE INDEX heads_ready ON ${name('heads')} (ready_at, session) WHERE is_ready = 1;
+    CREATE INDEX heads_owned ON ${name('heads')} (owner) WHERE owner IS NOT NULL;
+    CREATE INDEX heads_blamed ON ${name('heads')} (blamed) WHERE blamed IS NOT NULL;
     CREATE INDEX sessions_tenant ON ${name('sessions')} (tenant) WHERE tenant IS NOT NULL;
     CREATE INDEX sessions_agent ON ${name('sessions')} (agent_id);
     CREATE INDEX sessions_owner ON ${name('sessions')} (owner) WHERE owner IS NOT NULL;
@@ -137,17 +176,13 @@ export function createTables(schema: string): string {
     CREATE INDEX effects_session ON ${name('effects')} (session);
     CREATE INDEX quarantine_session ON ${name('quarantine')} (session);
     CREATE INDEX notes_session ON ${name('notes')} (session_id) WHERE session_id IS NOT NULL;
-    CREATE INDEX mail_waiting ON ${name('mail')} (num) WHERE reply IS NULL;
+    CREATE INDEX mail_session_id ON ${name('mail')} (session_id);
+    CREATE INDEX mail_waiting ON ${name('mail')} (session, num) WHERE reply IS NULL;
+    CREATE INDEX mail_refused ON ${name('mail')} (at) WHERE reply IS NOT NULL;
     CREATE INDEX tombstones_id ON ${name('tombstones')} (id);
     CREATE INDEX tombstones_copy ON ${name('tombstones')} (id_copy);
     CREATE INDEX tombstones_num ON ${name('tombstones')} (num) WHERE num IS NOT NULL;
     ${createFeed(schema)}
-    INSERT INTO ${name('meta')} (name, value, sum) VALUES ${toMetaRow('epoch', 0)}, ${toMetaRow('schema', schemaVersion)};
+    INSERT INTO ${name('meta')} (name, value, sum) VALUES ('schema', ${schemaVersion}, ${Number(withChecksum('meta', ['schema', schemaVersion]).at(-1))});
   `;
-}
-
-/** A row of `meta` as SQL. Both values are ours. */
-function toMetaRow(key: 'schema' | 'epoch', value: number): string {
-  const sum = Number(withChecksum('meta', [key, value]).at(-1));
-  return `('${key}', ${value}, ${sum})`;
 }

@@ -13,8 +13,6 @@ import type { BatchOptions, TransactionId } from './batch.ts';
 import { runBatch } from './batch.ts';
 import { isOutcomeUnknown, isUniqueViolation, LostCommitError, mayBeOneWrite, toSessionError, toStoreError } from './classify-error.ts';
 import { withConnection } from './connection.ts';
-import type { MailTask } from './mailbox.ts';
-import { isMailTask, runMailTasks } from './mailbox.ts';
 import type { ParsedOptions } from './postgres-options.ts';
 import { findOutcome } from './resolve-commit.ts';
 import { retryWhilePassing } from './retry.ts';
@@ -29,32 +27,24 @@ interface QueuedTask {
 const mostInBatch = 2000;
 const longestBatch = 16_000_000;
 
-// Each locks its session, and the server has room for a few thousand locks in all.
-const mostMail = 100;
-
 // A row that is still in the way then is damage.
 const attemptsToAdd = 3;
 
 function measureTask({ task }: QueuedTask): number {
   if (task.type === 'post') return task.mail.body.length;
-  if (task.type === 'answer-mail') return task.answer.reply?.length ?? 0;
-  if (task.type !== 'write' && task.type !== 'rewrite') return 0;
-  const { header, entries = [], effects = [] } = task.type === 'write' ? task.write : { ...task.rewrite, effects: [] };
-  let length = header?.details.length ?? 0;
-  for (const { body, events = '' } of entries) length += body.length + events.length;
+  if (task.type !== 'write') return 0;
+  const { header, entries = [], rewrites = [], effects = [], mail } = task.write;
+  let length = (header?.details.length ?? 0) + (mail?.reply?.length ?? 0);
+  for (const { body, events = '' } of [...entries, ...rewrites]) length += body.length + events.length;
   for (const { body } of effects) length += body.length;
   return length;
 }
 
-/** Counts the tasks that are stored together: one at least. Mails have transactions of their own. */
+/** Counts the tasks that are stored together: one at least. */
 function countBatch(queue: readonly QueuedTask[]): number {
-  const [first] = queue;
-  const isMail = first !== undefined && isMailTask(first.task);
   let length = 0;
-  const count = queue.findIndex(
-    (each, index) => ((length += measureTask(each)) > longestBatch || isMailTask(each.task) !== isMail) && index > 0,
-  );
-  return Math.min(count === -1 ? queue.length : count, isMail ? mostMail : mostInBatch);
+  const count = queue.findIndex((each, index) => (length += measureTask(each)) > longestBatch && index > 0);
+  return Math.min(count === -1 ? queue.length : count, mostInBatch);
 }
 
 /** A batch whose commit was sent. */
@@ -87,7 +77,6 @@ export function createWriteQueue(options: ParsedOptions, sql: Sql, open: () => P
   function commit(tasks: readonly StoreTask[]): Promise<readonly StoreTaskResult[]> {
     const batch: BatchOptions = { schema, sql, token: { writer, batch: (batches += 1) } };
     return withConnection(options, async (query) => {
-      await query(sql.begin);
       const { results, transaction } = await runBatch(query, batch, tasks);
       if (transaction === undefined) {
         await query('ROLLBACK');
@@ -116,21 +105,7 @@ export function createWriteQueue(options: ParsedOptions, sql: Sql, open: () => P
     }
   }
 
-  /** Runs tasks that can be run again, even if the attempt before was committed. */
-  async function commitMail(tasks: readonly MailTask[]): Promise<readonly StoreTaskResult[]> {
-    return retryWhilePassing(
-      () =>
-        withConnection(options, async (query) => {
-          const results = await runMailTasks(query, { schema, sql }, tasks);
-          await query('COMMIT');
-          return results;
-        }),
-      options,
-    );
-  }
-
   async function commitOrResolve(tasks: readonly StoreTask[]): Promise<readonly StoreTaskResult[]> {
-    if (tasks.every(isMailTask)) return commitMail(tasks);
     const began = options.clock.monotonic();
     for (;;) {
       try {
@@ -151,14 +126,14 @@ export function createWriteQueue(options: ParsedOptions, sql: Sql, open: () => P
       return await commitOrResolve(tasks);
     } catch (error) {
       const [first] = tasks;
-      // Another store may have added the row since this one looked; then there is another answer now.
-      if (tasks.length === 1 && isUniqueViolation(error) && attempt < attemptsToAdd) return runTasks(tasks, attempt + 1);
+      // Another store may have created the session since this one looked; then there is another answer now.
+      if (isUniqueViolation(error) && attempt < attemptsToAdd) return runTasks(tasks, attempt + 1);
       if (tasks.length > 1 && mayBeOneWrite(error)) {
         const results: StoreTaskResult[] = [];
         for (const task of tasks) results.push(...(await runTasks([task])));
         return results;
       }
-      const sessionId = tasks.length === 1 && first?.type !== 'quarantine' ? first && getSessionId(first) : undefined;
+      const sessionId = tasks.length === 1 && first !== undefined && first.type !== 'quarantine' ? getSessionId(first) : undefined;
       const reported = sessionId === undefined ? toStoreError(error) : toSessionError(sessionId, error);
       return tasks.map(() => ({ ok: false, error: reported }));
     }

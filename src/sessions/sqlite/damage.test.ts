@@ -13,11 +13,12 @@ const folder = mkdtempSync(join(tmpdir(), 'stepline-damage-'));
 const path = join(folder, 'sessions.db');
 let raw: DatabaseSync;
 let store: SessionStore;
-let epoch = 0;
 
 const header = (id: string): SessionHeader => ({
   id,
   agentName: 'a',
+  agentRelease: '1',
+  format: 1,
   owner: 'o',
   tags: ['x', 'y'],
   status: 'waiting',
@@ -27,15 +28,19 @@ const header = (id: string): SessionHeader => ({
   details: '{}',
 });
 
+/** Lease of a worker for a session that is not there yet, and for one that it owns since then. */
+const [free, held] = [
+  { worker: 'w', fence: 0, type: 'free' },
+  { worker: 'w', fence: 1, type: 'held' },
+] as const;
+const joinWorker = (to: SessionStore): Promise<void> => to.leases.join({ id: 'w', joinedAt: 1, agents: ['a'] }, { room: 1 });
+
 beforeAll(async () => {
   store = sqliteStore({ path });
-  epoch = await store.claims.claim();
+  await joinWorker(store);
   for (const id of ['one', 'two', 'three']) {
     await store.log.write({
-      sessionId: id,
-      epoch,
-      after: 0,
-      header: header(id),
+      ...{ sessionId: id, lease: free, keepsLease: true, after: 0, header: header(id) },
       entries: [1, 2, 3, 4].map((n) => ({ n, at: n, isSnapshot: n % 2 === 1, requestId: `r${n}`, body: `${n}`, events: '[]', lastSeq: n })),
       effects: [
         { key: 'a', phase: 'intent', body: '1' },
@@ -54,9 +59,12 @@ afterAll(async () => {
 
 test('a time that no date has is the damage of its session, and the others are listed', async () => {
   const place = sqliteStore({ path: join(folder, 'times.db') });
-  const own = await place.claims.claim();
+  await joinWorker(place);
   const write = (id: string) =>
-    place.log.write({ sessionId: id, epoch: own, after: 0, header: header(id), entries: [{ n: 1, at: 1, isSnapshot: true, body: '{}' }] });
+    place.log.write({
+      ...{ sessionId: id, lease: free, keepsLease: true, after: 0, header: header(id) },
+      entries: [{ n: 1, at: 1, isSnapshot: true, body: '{}' }],
+    });
   await write('one');
   await write('two');
   const file = new DatabaseSync(join(folder, 'times.db'));
@@ -66,7 +74,7 @@ test('a time that no date has is the damage of its session, and the others are l
   const damage = expect.stringContaining('created_at') as string;
   expect((await place.heads.list()).sessions).toMatchObject([{ id: 'two' }, { id: 'one', damage }]);
   await expect(place.log.load('one')).rejects.toMatchObject({ code: 'session-damaged', damage });
-  await expect(write('three')).resolves.toBeUndefined();
+  await expect(write('three')).resolves.toStrictEqual({ hasMail: false });
   await place.close();
 });
 
@@ -168,20 +176,84 @@ describe('damage', () => {
   ])('is not written over: %s', async (damage, change) => {
     await whileDamaged(damage, async () => {
       const before = raw.prepare('SELECT * FROM sessions, heads').all();
-      const going = store.log.write({ sessionId: 'two', epoch, after: 4, ...change, effects: [{ key: 'q', phase: 'intent', body: '1' }] });
+      const going = store.log.write({
+        ...{ sessionId: 'two', lease: held, keepsLease: true, after: 4, ...change },
+        effects: [{ key: 'q', phase: 'intent', body: '1' }],
+      });
       await expect(going).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
-      const anew = { sessionId: 'two', epoch, after: 0, header: header('two'), entries: [{ n: 1, at: 1, isSnapshot: true, body: '1' }] };
-      await expect(store.log.write(anew)).rejects.toMatchObject({ sessionId: 'two' });
+      const anew = { lease: free, keepsLease: true, after: 0, header: header('two') };
+      const entries = [{ n: 1, at: 1, isSnapshot: true, body: '1' }];
+      await expect(store.log.write({ sessionId: 'two', ...anew, entries })).rejects.toMatchObject({ sessionId: 'two' });
       expect(raw.prepare('SELECT * FROM sessions, heads').all()).toStrictEqual(before);
     });
   });
 
-  test('of the row that says who may write stops writing, not reading', async () => {
-    raw.exec("UPDATE meta SET value = value + 1 WHERE name = 'epoch'");
-    await expect(store.log.write({ sessionId: 'two', epoch, after: 4 })).rejects.toMatchObject({ problem: 'failed' });
-    await expect(store.claims.claim()).rejects.toMatchObject({ problem: 'failed' });
-    expect((await store.log.load('two'))?.head).toBe(4);
-    raw.exec("UPDATE meta SET value = value - 1 WHERE name = 'epoch'");
-    await store.log.write({ sessionId: 'two', epoch, after: 4 });
+  test.each([
+    [`UPDATE heads SET fence = 9 WHERE ${two}`, 'lease-lost'],
+    [`UPDATE heads SET owner = 'x' WHERE ${two}`, 'lease-lost'],
+    [`UPDATE heads SET owner = NULL WHERE ${two}`, 'lease-lost'],
+    [`UPDATE heads SET fence = 1 << 60 WHERE ${two}`, 'lease-lost'],
+  ])('of the columns that say who may write stops writing, not reading: %s', async (damage, code) => {
+    await whileDamaged(damage, async () => {
+      await expect(store.log.write({ sessionId: 'two', lease: held, keepsLease: true, after: 4 })).rejects.toMatchObject({ code });
+      expect(await readProblems('two')).toStrictEqual({ load: '', entries: '', list: '' });
+    });
+    await store.log.write({ sessionId: 'two', lease: held, keepsLease: true, after: 4 });
   });
+});
+
+describe('the row of a worker', () => {
+  const claim = { worker: 'w', limit: 9, agents: [{ name: 'a' }], maxFormat: 1, now: 1 };
+
+  test.each(["UPDATE workers SET body = '{'", "UPDATE workers SET body = '{}'", 'UPDATE workers SET id = NULL', 'DELETE FROM workers'])(
+    'is removed if it is damaged: its sessions are freed, and it can join again: %s',
+    async (damage) => {
+      const place = sqliteStore({ path: join(folder, `${damage.length}.db`) });
+      await joinWorker(place);
+      for (const id of ['one', 'two'])
+        await place.log.write({
+          ...{ sessionId: id, lease: free, keepsLease: true, after: 0, header: header(id) },
+          entries: [{ n: 1, at: 1, isSnapshot: true, body: '{}' }],
+        });
+      const file = new DatabaseSync(join(folder, `${damage.length}.db`));
+      expect(file.prepare(damage).run().changes).toBe(1);
+      file.close();
+      expect([await place.leases.workers(), await place.leases.free(), await place.leases.beat('w', 1)]).toStrictEqual([[], 2, false]);
+      await joinWorker(place);
+      expect((await place.leases.claim(claim)).sessions.map(({ sessionId, fence }) => [sessionId, fence])).toStrictEqual([
+        ['one', 3],
+        ['two', 3],
+      ]);
+      await place.close();
+    },
+  );
+});
+
+test('a session that is damaged where it is claimed by keeps no other from being claimed', async () => {
+  const path = join(folder, 'claims.db');
+  const place = sqliteStore({ path });
+  await joinWorker(place);
+  const file = new DatabaseSync(path);
+  const damages = [
+    'UPDATE sessions SET format = 1 << 60 WHERE num = ?',
+    'UPDATE sessions SET id = NULL WHERE num = ?',
+    'UPDATE heads SET fence = 1 << 60 WHERE session = ?',
+    'UPDATE heads SET head = 1 << 60 WHERE session = ?',
+    "UPDATE heads SET ready_at = 'x' WHERE session = ?",
+    'UPDATE heads SET tenant = NULL WHERE session = ?',
+    'UPDATE heads SET session = 1 << 60 WHERE session = ?',
+    'UPDATE heads SET wake_at = 1 << 60, is_ready = 0 WHERE session = ?',
+    'DELETE FROM sessions WHERE num = ?',
+    'DELETE FROM heads WHERE session = ?',
+  ];
+  for (const id of [...damages, 'good'])
+    await place.log.write({
+      ...{ sessionId: id, lease: free, keepsLease: false, after: 0, header: header(id) },
+      entries: [{ n: 1, at: 1, isSnapshot: true, body: '{}' }],
+    });
+  for (const [index, damage] of damages.entries()) expect(file.prepare(damage).run(index + 1).changes).toBe(1);
+  file.close();
+  const { sessions } = await place.leases.claim({ worker: 'w', limit: 99, agents: [{ name: 'a' }], maxFormat: 1, now: 1 });
+  expect(sessions.map(({ sessionId }) => sessionId)).toContain('good');
+  await place.close();
 });

@@ -22,7 +22,7 @@ function findNumbers(db: Connection, sessionId: string): readonly number[] {
   return [...numbers].filter((num): num is number => typeof num === 'number' && !isOfAnother(db, num, sessionId));
 }
 
-const tablesByNumber = ['log', 'heads', 'effects', 'session_tags', 'quarantine'] as const;
+const tablesByNumber = ['log', 'heads', 'effects', 'session_tags', 'quarantine', 'mail'] as const;
 
 /** Deletes a session inside a transaction, and keeps a tombstone. */
 export function deleteSession(db: Connection, sessionId: string, at: number): void {

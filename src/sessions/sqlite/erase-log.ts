@@ -3,7 +3,8 @@
 // E2. The transaction, and older copies of the pages that it changed, are in the write-ahead log until a checkpoint. It is made at once, and
 //     the log cut to nothing: when a deletion settles, the text is in neither file.
 // E3. While another connection reads what was there before, the log cannot be cut. It is tried again every second, and when the store is
-//     closed; then the text is gone soon after the last such reader. After a crash in between, the next claim does it.
+//     closed; then the text is gone soon after the last such reader. After a crash in between, the next worker that joins
+//     does it.
 // E4. Text that a build without secure_delete has removed, backups, and blocks of the disk that the file has given back are out of reach.
 import type { Clock } from '../../lib/index.ts';
 import type { Connection } from './connection.ts';

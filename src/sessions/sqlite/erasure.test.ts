@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createFakeClock } from '../../testing/index.ts';
-import type { SessionStore } from '../index.ts';
+import type { SessionHeader, SessionStore } from '../index.ts';
 import { sqliteStore } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-erasure-'));
@@ -16,28 +16,30 @@ const secret = 'what-nobody-may-find';
 // Larger than a page, so that it has pages of its own.
 const long = secret.repeat(1000);
 
+const facts: Omit<SessionHeader, 'details'> = {
+  ...{ id: 's', agentName: 'a', agentRelease: '1', format: 1, tags: [], status: 'waiting', isOpen: false },
+  ...{ createdAt: 1, updatedAt: 1 },
+};
+/** Parts of a write that creates the session, and of later ones. */
+const creating = { sessionId: 's', lease: { worker: 'w', fence: 0, type: 'free' }, keepsLease: true, after: 0 } as const;
+const going = { ...creating, lease: { worker: 'w', fence: 1, type: 'held' } } as const;
+const joinWorker = (store: SessionStore, id = 'w'): Promise<void> => store.leases.join({ id, joinedAt: 1, agents: ['a'] }, { room: 1 });
+
 /** Names the files of a store that have the secret in them. */
 const findSecret = (path: string): readonly string[] =>
   ['', '-wal', '-shm'].filter((end) => existsSync(path + end) && readFileSync(path + end).includes(secret));
 
 /** Writes a session that has the secret in every text. */
-async function writeSecrets(store: SessionStore, epoch: number): Promise<void> {
-  const header = {
-    id: 's',
-    agentName: 'a',
-    owner: secret,
-    tags: [secret],
-    status: 'waiting',
-    isOpen: false,
-    createdAt: 1,
-    updatedAt: 1,
-  } as const;
+async function writeSecrets(store: SessionStore): Promise<void> {
+  await joinWorker(store);
+  const header = { ...facts, owner: secret, tags: [secret] };
   const entry = (n: number) => ({ n, at: 1, isSnapshot: n === 1, requestId: `${secret}${n}`, body: long, events: secret });
-  await store.log.write({ sessionId: 's', epoch, after: 0, header: { ...header, details: long }, entries: [entry(1), entry(2)] });
-  await store.log.write({ sessionId: 's', epoch, after: 2, effects: [{ key: secret, phase: 'result', body: long }] });
-  await store.log.write({ sessionId: 's', epoch, after: 2, clearsEffects: true, entries: [entry(3)] });
-  await store.log.write({ sessionId: 's', epoch, after: 3, effects: [{ key: secret, phase: 'intent', body: secret }] });
-  await store.inbox.post({ sessionId: 's', requestId: secret, at: 1, body: secret });
+  await store.log.write({ ...creating, header: { ...header, details: long }, entries: [entry(1), entry(2)] });
+  await store.log.write({ ...going, after: 2, effects: [{ key: secret, phase: 'result', body: long }] });
+  await store.log.write({ ...going, after: 2, clearsEffects: true, entries: [entry(3)] });
+  await store.log.write({ ...going, after: 3, effects: [{ key: secret, phase: 'intent', body: secret }] });
+  for (const requestId of [secret, `${secret}0`]) await store.inbox.post({ sessionId: 's', requestId, at: 1, body: secret });
+  await store.log.write({ ...going, after: 3, mail: { num: 1, reply: secret } });
   await store.heads.quarantine('s', secret);
 }
 
@@ -45,10 +47,9 @@ describe('the text of a deleted session', () => {
   test('is in no file when the deletion settles (E2)', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
-    const epoch = await store.claims.claim();
-    await writeSecrets(store, epoch);
+    await writeSecrets(store);
     expect(findSecret(path)).not.toStrictEqual([]);
-    await store.log.delete({ sessionId: 's', epoch, at: 1 });
+    await store.log.delete({ sessionId: 's', at: 1 });
     expect(findSecret(path)).toStrictEqual([]);
     await store.close();
   });
@@ -56,10 +57,10 @@ describe('the text of a deleted session', () => {
   test('is in no file after a checkpoint had brought it into the database', async () => {
     const path = newPath();
     const store = sqliteStore({ path });
-    await writeSecrets(store, await store.claims.claim());
-    const epoch = await store.claims.claim();
+    await writeSecrets(store);
+    await joinWorker(store, 'v');
     expect(findSecret(path)).toStrictEqual(['']);
-    await store.log.delete({ sessionId: 's', epoch, at: 1 });
+    await store.log.delete({ sessionId: 's', at: 1 });
     expect(findSecret(path)).toStrictEqual([]);
     await store.close();
   });
@@ -68,12 +69,11 @@ describe('the text of a deleted session', () => {
     const path = newPath();
     const clock = createFakeClock();
     const store = sqliteStore({ path, clock });
-    const epoch = await store.claims.claim();
-    await writeSecrets(store, epoch);
+    await writeSecrets(store);
     const reader = new DatabaseSync(path);
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM log').get();
-    await store.log.delete({ sessionId: 's', epoch, at: 1 });
+    await store.log.delete({ sessionId: 's', at: 1 });
     await clock.advance(1000);
     expect(findSecret(path)).not.toStrictEqual([]);
     reader.exec('COMMIT');
@@ -87,12 +87,11 @@ describe('the text of a deleted session', () => {
     const path = newPath();
     const clock = createFakeClock();
     const store = sqliteStore({ path, clock });
-    const epoch = await store.claims.claim();
-    await writeSecrets(store, epoch);
+    await writeSecrets(store);
     const reader = new DatabaseSync(path);
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM log').get();
-    await store.log.delete({ sessionId: 's', epoch, at: 1 });
+    await store.log.delete({ sessionId: 's', at: 1 });
     reader.exec('COMMIT');
     await store.close();
     expect([findSecret(path), clock.pendingTimers()]).toStrictEqual([[], 0]);
@@ -100,14 +99,28 @@ describe('the text of a deleted session', () => {
   });
 });
 
-test('text that was rewritten is in no file', async () => {
-  const path = newPath();
-  const store = sqliteStore({ path });
-  const epoch = await store.claims.claim();
-  const header = { id: 's', agentName: 'a', tags: [], status: 'waiting', isOpen: false, createdAt: 1, updatedAt: 1 } as const;
-  const entry = { n: 1, at: 1, isSnapshot: true, body: long, events: secret };
-  await store.log.write({ sessionId: 's', epoch, after: 0, header: { ...header, details: secret }, entries: [entry] });
-  await store.log.rewrite({ sessionId: 's', epoch, after: 1, header: { ...header, details: '' }, entries: [{ n: 1, body: '""' }] });
-  expect(findSecret(path)).toStrictEqual([]);
-  await store.close();
+describe('text that was rewritten', () => {
+  test('is in no file', async () => {
+    const path = newPath();
+    const store = sqliteStore({ path });
+    await joinWorker(store);
+    const entry = { n: 1, at: 1, isSnapshot: true, body: long, events: secret };
+    await store.log.write({ ...creating, header: { ...facts, details: secret }, entries: [entry] });
+    await store.log.write({ ...going, after: 1, header: { ...facts, details: '' }, rewrites: [{ n: 1, body: '""' }] });
+    expect(findSecret(path)).toStrictEqual([]);
+    await store.close();
+  });
+
+  test('is in no file if only a refused mail had it', async () => {
+    const path = newPath();
+    const store = sqliteStore({ path });
+    await joinWorker(store);
+    await store.log.write({ ...creating, header: { ...facts, details: '' }, entries: [{ n: 1, at: 1, isSnapshot: true, body: '' }] });
+    await store.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: long });
+    await store.log.write({ ...going, after: 1, mail: { num: 1, reply: secret } });
+    expect(findSecret(path)).not.toStrictEqual([]);
+    await store.log.write({ ...going, after: 1, dropsMail: [1] });
+    expect(findSecret(path)).toStrictEqual([]);
+    await store.close();
+  });
 });

@@ -18,7 +18,7 @@ export function readNote(db: Connection, name: string): StoredNote | undefined {
 /** Lists notes by their names, without damaged ones. */
 export function listNotes(db: Connection, query: NoteQuery): readonly StoredNote[] {
   const { prefix, after, limit } = parseNoteQuery(query);
-  return db.all(sql.notes, prefix, after, limit).filter(isIntactNote).map(readNoteRow);
+  return db.all(sql.notes, prefix, prefix, prefix, after, limit).filter(isIntactNote).map(readNoteRow);
 }
 
 function assertNotDeleted(db: Connection, sessionId: string): void {

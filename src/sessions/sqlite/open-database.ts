@@ -42,9 +42,7 @@ function createTables(database: SqliteDatabase, name: string): void {
     if (isStore(database, name)) return;
     database.exec(schema);
     database.exec(`PRAGMA application_id = ${applicationId}`);
-    const addMeta = database.prepare(insertInto('meta'));
-    addMeta.run(...withChecksum('meta', ['schema', schemaVersion]));
-    addMeta.run(...withChecksum('meta', ['epoch', 0]));
+    database.prepare(insertInto('meta')).run(...withChecksum('meta', ['schema', schemaVersion]));
   });
 }
 

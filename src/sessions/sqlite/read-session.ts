@@ -2,7 +2,7 @@
 // Owns:     which rows are read; all of them are checked.
 // Does not: repair anything.
 import type { EffectQuery, EntryQuery, KnownSession, LogEntry, OpenEffects, SessionHead, SessionHeader, StoredSession } from '../index.ts';
-import { parseEffectQuery, parseRange, SessionDamagedError, SessionDeletedError } from '../index.ts';
+import { parseEffectQuery, parseRange, SessionDamagedError, SessionDeletedError, toHeadLease } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { sql } from './sql.ts';
 import { checks } from './tables.ts';
@@ -15,8 +15,10 @@ export function findSession(db: Connection, sessionId: string): KnownSession | u
 }
 
 /** Returns when a session was deleted. */
-export const findDeletion = (db: Connection, sessionId: string): number | undefined =>
-  checks.findDeletion(sessionId, db.all(sql.tombstones, checks.toTombstoneId(sessionId)));
+export function findDeletion(db: Connection, sessionId: string): number | undefined {
+  const id = checks.toTombstoneId(sessionId);
+  return checks.findDeletion(sessionId, db.all(sql.tombstones, id, id));
+}
 
 /** Describes the damage to the rows that a session is found with by its tags; undefined if there is none. */
 export const findTagDamage = (db: Connection, num: number, header: SessionHeader): string | undefined =>
@@ -40,6 +42,8 @@ export function findEntry(db: Connection, session: KnownSession, n: number): Log
   return entry;
 }
 
+const toHead = ({ header, head, lease }: KnownSession): SessionHead => ({ header, head, ...toHeadLease(lease) });
+
 /** Reads a session from its last snapshot on. */
 export function loadSession(db: Connection, sessionId: string): StoredSession | undefined {
   const deletedAt = findDeletion(db, sessionId);
@@ -51,7 +55,7 @@ export function loadSession(db: Connection, sessionId: string): StoredSession | 
   if (tagDamage !== undefined) throw new SessionDamagedError(sessionId, tagDamage);
   const from = Math.max(1, Number(db.get(sql.lastSnapshot, num, head)?.['n'] ?? 1));
   const entries = readIntactEntries(db, session, { from, to: head, limit: head });
-  return { header, head, entries, effects: checks.readEffects(session, db.all(sql.effects, num)) };
+  return { ...toHead(session), entries, effects: checks.readEffects(session, db.all(sql.effects, num)) };
 }
 
 // Events are numbered along the log. So every entry after the last one that was seen has either later events or none.
@@ -86,7 +90,7 @@ export function findAnswer(db: Connection, sessionId: string, requestId: string)
 /** Reads the head of a session. */
 export function readHead(db: Connection, sessionId: string): SessionHead | undefined {
   const session = findSession(db, sessionId);
-  return session && { header: session.header, head: session.head };
+  return session && toHead(session);
 }
 
 /** Reads rows of the open step, and nothing of the log. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createFakeClock } from '../../testing/index.ts';
-import type { SessionStore, StoreChange } from '../index.ts';
+import type { SessionStore, SessionWrite, StoreChange } from '../index.ts';
 import { sqliteStore } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-readers-'));
@@ -12,23 +12,21 @@ let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}.db`);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const newSession = (id: string): SessionWrite => ({
+  ...{ sessionId: id, lease: { worker: 'w', fence: 0, type: 'free' }, keepsLease: false, after: 0 },
+  header: {
+    ...{ id, agentName: 'a', agentRelease: '1', format: 1, tags: ['x'], status: 'waiting', isOpen: false },
+    ...{ createdAt: 1, updatedAt: 1, details: '' },
+  },
+  entries: [{ n: 1, at: 1, isSnapshot: true, requestId: 'r', body: '1' }],
+});
+
 /** Creates a store with a session, a deleted one, a mail and a note. */
 async function createStore(path: string): Promise<SessionStore> {
   const store = sqliteStore({ path });
-  const epoch = await store.claims.claim();
-  const header = {
-    id: 's',
-    agentName: 'a',
-    tags: ['x'],
-    status: 'waiting',
-    isOpen: false,
-    createdAt: 1,
-    updatedAt: 1,
-    details: '',
-  } as const;
-  const entries = [{ n: 1, at: 1, isSnapshot: true, requestId: 'r', body: '1' }];
-  await store.log.write({ sessionId: 's', epoch, after: 0, header, entries, effects: [{ key: 'k', phase: 'intent', body: '1' }] });
-  await store.log.delete({ sessionId: 'gone', epoch, at: 1 });
+  await store.leases.join({ id: 'w', joinedAt: 1, agents: ['a'] }, { room: 1 });
+  await store.log.write({ ...newSession('s'), effects: [{ key: 'k', phase: 'intent', body: '1' }] });
+  await store.log.delete({ sessionId: 'gone', at: 1 });
   await store.inbox.post({ sessionId: 's', requestId: 'q', at: 1, body: '' });
   await store.notes.write({ name: 'h', version: 0, body: '' });
   return store;
@@ -40,7 +38,7 @@ const readAll = async (store: SessionStore): Promise<readonly unknown[]> => [
   (await store.log.findRequest('s', 'r'))?.n,
   (await store.log.effects('s', { prefix: 'k' }))?.effects.length,
   (await store.heads.list({ tag: 'x' })).sessions.length,
-  (await store.claims.read()).epoch,
+  (await store.leases.workers()).length,
   await store.log.load('gone').catch((error: unknown) => (error as { code: string }).code),
   (await store.inbox.read()).length,
   (await store.notes.list({ prefix: '' })).length,
@@ -112,22 +110,31 @@ describe('watching', () => {
     await Promise.all([store.close(), other.close()]);
   });
 
-  test('names the sessions of its own writes at once, and says whether mail came', async () => {
+  test('names the sessions that it has changed at once, and says whether any has mail or is ready', async () => {
     const clock = createFakeClock();
     const store = sqliteStore({ path: newPath(), clock });
     const heard: StoreChange[] = [];
     store.changes.watch((change) => heard.push(change));
-    const mail = { requestId: 'r', at: 1, body: '' };
+    await Promise.all(['a', 'b'].map((id) => store.log.write(newSession(id))));
+    await store.leases.join({ id: 'w', joinedAt: 1, agents: ['a'] }, { room: 1 });
+    const mail = { requestId: 'q', at: 1, body: '' };
     await Promise.all([store.inbox.post({ ...mail, sessionId: 'a' }), store.inbox.post({ ...mail, sessionId: 'b' })]);
-    const epoch = await store.claims.claim();
-    await store.log.delete({ sessionId: 'a', epoch, at: 1 });
-    await store.inbox.answer({ epoch, num: 2, reply: '' });
-    await store.log.write({ sessionId: 'none', epoch, after: 1 }).catch(() => undefined);
+    const query = { worker: 'w', limit: 9, agents: [{ name: 'a' }], maxFormat: 1, now: 1 };
+    expect((await store.leases.claim(query)).sessions).toHaveLength(2);
+    const lease = { worker: 'w', fence: 2, type: 'held' } as const;
+    await store.log.write({ sessionId: 'b', lease, keepsLease: true, after: 1, mail: { num: 1 } });
+    await store.log.write({ sessionId: 'none', lease, keepsLease: true, after: 1 }).catch(() => undefined);
+    await store.leases.leave('w', ['a']);
+    await store.leases.leave('w');
+    await store.log.delete({ sessionId: 'a', at: 1 });
     await new Promise(setImmediate);
     expect(heard).toStrictEqual([
+      { sessionIds: ['a', 'b'], hasMail: false },
       { sessionIds: ['a', 'b'], hasMail: true },
-      { sessionIds: ['a'], hasMail: false },
       { sessionIds: ['b'], hasMail: false },
+      { sessionIds: ['a'], hasMail: true },
+      { sessionIds: ['b'], hasMail: true },
+      { sessionIds: ['a'], hasMail: true },
     ]);
     await store.close();
     expect(clock.pendingTimers()).toBe(0);

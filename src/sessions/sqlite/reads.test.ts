@@ -23,20 +23,20 @@ function recordStatements(): { readonly database: SqliteDatabase; readonly ran: 
   return { database, ran };
 }
 
-const newSession = (id: string, epoch: number): SessionWrite => ({
-  sessionId: id,
-  epoch,
-  after: 0,
-  header: { id, agentName: 'a', tags: [], status: 'in_progress', isOpen: true, createdAt: 1, updatedAt: 1, details: '{}' },
+const newSession = (id: string): SessionWrite => ({
+  ...{ sessionId: id, lease: { worker: 'w', fence: 0, type: 'free' }, keepsLease: false, after: 0 },
+  header: {
+    ...{ id, agentName: 'a', agentRelease: '1', format: 1, tags: [], status: 'in_progress', isOpen: true },
+    ...{ createdAt: 1, updatedAt: 1, details: '{}' },
+  },
   entries: [{ n: 1, at: 1, isSnapshot: true, body: '1' }],
 });
 
 test('a list does not look for lost headers in the log because of sessions that were deleted', async () => {
   const { database, ran } = recordStatements();
   const store = sqliteStore({ database });
-  const epoch = await store.claims.claim();
-  for (const id of ['a', 'b', 'c', 'd']) await store.log.write(newSession(id, epoch));
-  for (const sessionId of ['b', 'd']) await store.log.delete({ sessionId, epoch, at: 1 });
+  for (const id of ['a', 'b', 'c', 'd']) await store.log.write(newSession(id));
+  for (const sessionId of ['b', 'd']) await store.log.delete({ sessionId, at: 1 });
   ran.length = 0;
   expect((await store.heads.list()).sessions.map(({ id }) => id)).toStrictEqual(['c', 'a']);
   expect((await store.heads.list({ limit: 1 })).sessions.map(({ id }) => id)).toStrictEqual(['c']);
@@ -49,8 +49,7 @@ test('a list does not look for lost headers in the log because of sessions that 
 test('rows of the open step are read by their keys without the log', async () => {
   const { database, ran } = recordStatements();
   const store = sqliteStore({ database });
-  const epoch = await store.claims.claim();
-  await store.log.write({ ...newSession('s', epoch), effects: [{ key: 'text/1', phase: 'result', body: '1' }] });
+  await store.log.write({ ...newSession('s'), effects: [{ key: 'text/1', phase: 'result', body: '1' }] });
   ran.length = 0;
   expect((await store.log.effects('s', { prefix: 'text/' }))?.effects).toHaveLength(1);
   expect(ran.filter((sql) => /\blog\b/.test(sql))).toStrictEqual([]);

@@ -1,7 +1,8 @@
 import { storedColumns } from '../index.ts';
-import { insertInto, listColumns, listColumnsSafely } from './tables.ts';
+import { headColumns, insertInto, listColumns, listColumnsSafely, readSafely } from './tables.ts';
 
 const headerColumns = storedColumns.sessions.slice(2);
+const setColumns = (columns: readonly string[]): string => columns.map((column) => `${column} = ?`).join(', ');
 
 type SqlName =
   | 'begin'
@@ -9,8 +10,9 @@ type SqlName =
   | 'commit'
   | 'rollback'
   | 'dataVersion'
+  | 'syncLater'
+  | 'syncAtOnce'
   | 'meta'
-  | 'setMeta'
   | 'checkpoint'
   | 'session'
   | 'sessionNum'
@@ -22,6 +24,7 @@ type SqlName =
   | 'head'
   | 'addHead'
   | 'setHead'
+  | 'touchHead'
   | 'tags'
   | 'addTag'
   | 'dropTags'
@@ -40,22 +43,20 @@ type SqlName =
   | 'effectsFrom'
   | 'addEffect'
   | 'dropEffects'
-  | 'holder'
-  | 'setHolder'
-  | 'dropHolder'
   | 'quarantined'
   | 'addQuarantine'
   | 'dropQuarantine'
   | 'tombstones'
   | 'addTombstone'
   | 'deletedBetween'
-  | 'lastMail'
   | 'mail'
   | 'requestMail'
   | 'addMail'
   | 'setReply'
   | 'dropMail'
   | 'dropRequestMail'
+  | 'pruneMail'
+  | 'worker'
   | 'feedAfter'
   | 'feedEnd'
   | 'entryAt'
@@ -67,31 +68,35 @@ type SqlName =
 // A number above this is damaged, and must not be counted on from.
 const mostNum = 2 ** 52;
 
-/** SQL texts of a store, except for the lists of sessions. */
+// Parameters have no numbers: better-sqlite3 and Node before 24.7 do not know them.
+/** SQL texts of a store, except for the lists of sessions and for leases. */
 export const sql: Readonly<Record<SqlName, string>> = {
   begin: 'BEGIN IMMEDIATE',
   beginReading: 'BEGIN',
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
   dataVersion: 'PRAGMA data_version',
+  syncLater: 'PRAGMA synchronous = NORMAL',
+  syncAtOnce: 'PRAGMA synchronous = FULL',
   checkpoint: 'PRAGMA wal_checkpoint(TRUNCATE)',
 
   meta: `SELECT ${listColumns('meta')} FROM meta WHERE name = ?`,
-  setMeta: 'UPDATE meta SET value = ?, sum = ? WHERE name = ?',
 
   session: `SELECT ${listColumns('sessions')} FROM sessions WHERE id = ?`,
   sessionNum: `SELECT num FROM sessions WHERE id = ? AND num BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}`,
   headerAt: `SELECT ${listColumnsSafely('sessions')} FROM sessions WHERE num = ?`,
   addSession: insertInto('sessions'),
-  setHeader: `UPDATE sessions SET ${[...headerColumns, 'sum'].map((column) => `${column} = ?`).join(', ')} WHERE num = ?`,
+  setHeader: `UPDATE sessions SET ${setColumns([...headerColumns, 'sum'])} WHERE num = ?`,
   touchHeader: 'UPDATE sessions SET updated_at = ?, details = ?, sum = ? WHERE num = ?',
   // A number is never given twice, even if the row that had it is lost.
   lastNum: `SELECT max(coalesce((SELECT max(num) FROM sessions), 0), coalesce((SELECT max(session) FROM log), 0),
     coalesce((SELECT max(session) FROM heads), 0), coalesce((SELECT max(num) FROM tombstones WHERE num < ${mostNum}), 0)) AS num`,
 
-  head: `SELECT ${listColumns('heads')} FROM heads WHERE session = ?`,
-  addHead: insertInto('heads'),
-  setHead: 'UPDATE heads SET head = ?, effects = ?, sum = ? WHERE session = ?',
+  head: `SELECT ${readSafely(headColumns)} FROM heads WHERE session = ?`,
+  addHead: `INSERT INTO heads (${headColumns.join(', ')}) VALUES (${headColumns.map(() => '?').join(', ')})`,
+  setHead: `UPDATE heads SET ${setColumns(headColumns.slice(1))} WHERE session = ?`,
+  touchHead: `UPDATE heads SET head = ?, effects = ?, sum = ?, fence = ?, last = ?, posted = ?, applied = ?, is_stepping = ?
+    WHERE session = ?`,
 
   tags: `SELECT ${listColumns('session_tags')} FROM session_tags WHERE session = ?`,
   addTag: insertInto('session_tags'),
@@ -117,34 +122,31 @@ export const sql: Readonly<Record<SqlName, string>> = {
   addEffect: insertInto('effects'),
   dropEffects: 'DELETE FROM effects WHERE session = ?',
 
-  holder: `SELECT ${listColumns('holder')} FROM holder WHERE num = 1`,
-  setHolder: insertInto('holder').replace('INSERT', 'INSERT OR REPLACE'),
-  dropHolder: 'DELETE FROM holder',
-
   quarantined: `SELECT ${listColumns('quarantine')} FROM quarantine WHERE id = ? OR session = ?`,
   addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,
   dropQuarantine: 'DELETE FROM quarantine WHERE id = ?',
 
-  tombstones: `SELECT ${listColumnsSafely('tombstones')} FROM tombstones WHERE id = ?1 OR id_copy = ?1`,
+  tombstones: `SELECT ${listColumnsSafely('tombstones')} FROM tombstones WHERE id = ? OR id_copy = ?`,
   addTombstone: insertInto('tombstones'),
   deletedBetween: 'SELECT count(*) AS count FROM tombstones WHERE num BETWEEN ? AND ?',
 
-  lastMail: `SELECT max(coalesce((SELECT max(num) FROM mail WHERE num < ${mostNum}), 0),
-    coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'mail' AND seq < ${mostNum}), 0)) AS num`,
-  mail: `SELECT ${listColumnsSafely('mail')} FROM mail WHERE num = ?`,
+  mail: `SELECT ${listColumnsSafely('mail')} FROM mail WHERE session = ? AND num = ?`,
   requestMail: `SELECT ${listColumnsSafely('mail')} FROM mail WHERE session_id = ? AND request_id = ?`,
   addMail: insertInto('mail'),
-  setReply: 'UPDATE mail SET reply = ?, sum = ? WHERE num = ?',
-  dropMail: 'DELETE FROM mail WHERE num = ?',
+  setReply: 'UPDATE mail SET reply = ?, sum = ? WHERE session = ? AND num = ?',
+  dropMail: 'DELETE FROM mail WHERE session = ? AND num = ?',
   dropRequestMail: 'DELETE FROM mail WHERE session_id = ? AND request_id = ?',
+  pruneMail: 'DELETE FROM mail WHERE reply IS NOT NULL AND at < ?',
+
+  worker: 'SELECT 1 FROM workers WHERE id = ?',
 
   feedAfter: 'SELECT num, session, n, sum FROM feed WHERE num > ? ORDER BY num LIMIT ?',
   feedEnd: 'SELECT max(num) AS num FROM feed',
   entryAt: `SELECT ${listColumnsSafely('log')} FROM log WHERE session = ? AND n = ?`,
 
-  note: `SELECT ${listColumnsSafely('notes')} FROM notes WHERE name = ?1`,
+  note: `SELECT ${listColumnsSafely('notes')} FROM notes WHERE name = ?`,
   notes: `SELECT ${listColumnsSafely('notes')} FROM notes
-    WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1 AND name > ?2 ORDER BY name LIMIT ?3`,
+    WHERE name >= ? AND substr(name, 1, length(?)) = ? AND name > ? ORDER BY name LIMIT ?`,
   dropNote: 'DELETE FROM notes WHERE name = ?',
   dropSessionNotes: 'DELETE FROM notes WHERE session_id = ?',
 };

@@ -14,11 +14,11 @@ afterAll(() => {
 test('text in place of the options is the path of the file', async () => {
   const path = join(folder, 'text.db');
   const store = sqliteStore(path);
-  expect(await store.claims.claim()).toBe(1);
+  await store.notes.write({ name: 'n', version: 0, body: '' });
   await store.close();
   expect(existsSync(path)).toBe(true);
   const again = sqliteStore({ path });
-  expect(await again.claims.claim()).toBe(2);
+  expect((await again.notes.read('n'))?.version).toBe(1);
   await again.close();
 });
 
@@ -49,14 +49,14 @@ test.each<readonly [string, unknown, string]>([
 test('a missing folder is named, and nothing is created', async () => {
   const store = sqliteStore({ path: join(folder, 'missing', 'sessions.db') });
   const message = `The session store cannot be used: there is no folder "${join(folder, 'missing')}". Create the folder, or use another path.`;
-  await expect(store.claims.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'not-a-store', message });
+  await expect(store.leases.free()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'not-a-store', message });
   expect(existsSync(join(folder, 'missing'))).toBe(false);
 });
 
 test('a Node without node:sqlite gets a sentence that says what to do', () => {
   const script = `
     import { sqliteStore } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
-    await sqliteStore(':memory:').claims.claim().catch((error) => console.log(JSON.stringify([error.code, error.message])));
+    await sqliteStore(':memory:').leases.free().catch((error) => console.log(JSON.stringify([error.code, error.message])));
   `;
   const args = ['--no-experimental-sqlite', '--no-warnings', '--input-type=module', '--eval', script];
   const [code, message] = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as [string, string];

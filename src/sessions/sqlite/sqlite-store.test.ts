@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sessionStoreConformance } from '../../testing/index.ts';
-import type { SessionHeader, SessionWrite } from '../index.ts';
+import type { SessionHeader, SessionStore, SessionWrite } from '../index.ts';
 import type { SqliteDatabase } from './index.ts';
 import { sqliteStore } from './index.ts';
 
@@ -16,6 +16,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const createHeader = (id: string, changes: Partial<SessionHeader> = {}): SessionHeader => ({
   id,
   agentName: 'a',
+  agentRelease: '1',
+  format: 1,
   tags: [],
   status: 'in_progress',
   isOpen: true,
@@ -24,25 +26,21 @@ const createHeader = (id: string, changes: Partial<SessionHeader> = {}): Session
   details: '{}',
   ...changes,
 });
-const making = (id: string, epoch: number): SessionWrite => ({
-  sessionId: id,
-  epoch,
-  after: 0,
+const held = { lease: { worker: 'w', fence: 1, type: 'held' }, keepsLease: true } as const;
+const making = (id: string): SessionWrite => ({
+  ...{ sessionId: id, lease: { worker: 'w', fence: 0, type: 'free' }, keepsLease: true, after: 0 },
   header: createHeader(id),
   entries: [{ n: 1, at: 1, isSnapshot: true, body: '1' }],
 });
-const adding = (id: string, epoch: number, n: number): SessionWrite => ({
-  sessionId: id,
-  epoch,
-  after: n - 1,
+const adding = (id: string, n: number): SessionWrite => ({
+  ...{ ...held, sessionId: id, after: n - 1 },
   entries: [{ n, at: n, isSnapshot: false, body: String(n) }],
 });
-const effect = (id: string, epoch: number, key: string): SessionWrite => ({
-  sessionId: id,
-  epoch,
-  after: 1,
+const effect = (id: string, key: string): SessionWrite => ({
+  ...{ ...held, sessionId: id, after: 1 },
   effects: [{ key, phase: 'result', body: '1' }],
 });
+const joinWorker = (store: SessionStore, id = 'w'): Promise<void> => store.leases.join({ id, joinedAt: 1, agents: ['a'] }, { room: 1 });
 
 /** A database that tells which statements ran, and fails if it is told to. */
 function openWatched(
@@ -60,6 +58,8 @@ function openWatched(
     exec: (sql) => inner.exec(sql),
     close: () => inner.close(),
     prepare: (sql) => {
+      // Neither better-sqlite3 nor Node before 24.7 knows numbered parameters.
+      if (/\?\d/.test(sql)) throw new Error(`numbered parameter in ${sql}`);
       const statement = inner.prepare(sql);
       return {
         run: (...values) => (before(sql), statement.run(...values)),
@@ -109,9 +109,9 @@ describe('group commit', () => {
   test('stores what was asked for in one turn in one transaction (W1)', async () => {
     const { database, ran } = openWatched(newPath());
     const store = sqliteStore({ database });
-    const epoch = await store.claims.claim();
+    await joinWorker(store);
     ran.length = 0;
-    await Promise.all(Array.from({ length: 50 }, (_, index) => store.log.write(making(`s${index}`, epoch))));
+    await Promise.all(Array.from({ length: 50 }, (_, index) => store.log.write(making(`s${index}`))));
     expect([countStatements(ran, 'BEGIN IMMEDIATE'), countStatements(ran, 'COMMIT')]).toStrictEqual([1, 1]);
     await store.close();
   });
@@ -119,13 +119,13 @@ describe('group commit', () => {
   test('does not store effects that the same batch drops (G2)', async () => {
     const { database, ran } = openWatched(newPath());
     const store = sqliteStore({ database });
-    const epoch = await store.claims.claim();
-    await store.log.write(making('s', epoch));
+    await joinWorker(store);
+    await store.log.write(making('s'));
     ran.length = 0;
     await Promise.all([
-      store.log.write(effect('s', epoch, 'a')),
-      store.log.write(effect('s', epoch, 'b')),
-      store.log.write({ ...adding('s', epoch, 2), clearsEffects: true, header: createHeader('s', { updatedAt: 2 }) }),
+      store.log.write(effect('s', 'a')),
+      store.log.write(effect('s', 'b')),
+      store.log.write({ ...adding('s', 2), clearsEffects: true, header: createHeader('s', { updatedAt: 2 }) }),
     ]);
     expect(ran.filter((sql) => /^(INSERT|UPDATE|DELETE)/.test(sql)).map((sql) => sql.split(/ SET| \(/)[0])).toStrictEqual([
       'UPDATE sessions',
@@ -138,10 +138,10 @@ describe('group commit', () => {
   test('touches no tags and no index where a header says only another time', async () => {
     const { database, ran } = openWatched(newPath());
     const store = sqliteStore({ database });
-    const epoch = await store.claims.claim();
-    await store.log.write({ ...making('s', epoch), header: createHeader('s', { tags: ['x'] }) });
+    await joinWorker(store);
+    await store.log.write({ ...making('s'), header: createHeader('s', { tags: ['x'] }) });
     ran.length = 0;
-    await store.log.write({ sessionId: 's', epoch, after: 1, header: createHeader('s', { tags: ['x'], updatedAt: 9, details: '[]' }) });
+    await store.log.write({ ...held, sessionId: 's', after: 1, header: createHeader('s', { tags: ['x'], updatedAt: 9, details: '[]' }) });
     expect(ran.filter((sql) => /^(INSERT|UPDATE|DELETE)/.test(sql))).toStrictEqual([
       'UPDATE sessions SET updated_at = ?, details = ?, sum = ? WHERE num = ?',
     ]);
@@ -154,29 +154,29 @@ describe('group commit', () => {
     const ioError = Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
     const { database } = openWatched(newPath(), (sql) => (isBroken && sql === 'COMMIT' ? ioError : undefined));
     const store = sqliteStore({ database });
-    const epoch = await store.claims.claim();
+    await joinWorker(store);
     isBroken = true;
     const settled = await Promise.allSettled([
-      store.log.write(making('a', epoch)),
-      store.log.write(making('b', epoch)),
-      store.claims.claim(),
+      store.log.write(making('a')),
+      store.log.write(making('b')),
+      store.inbox.post({ sessionId: 'a', requestId: 'r', at: 1, body: '' }),
     ]);
     isBroken = false;
     expect(settled.map((each) => each.status === 'rejected' && (each.reason as { problem: string }).problem)).toStrictEqual(
       Array(3).fill('failed'),
     );
     expect((await store.heads.list()).sessions).toStrictEqual([]);
-    await store.log.write(making('a', epoch));
+    await store.log.write(making('a'));
     expect((await store.log.load('a'))?.head).toBe(1);
     await store.close();
   });
 
   test('finds the one write that cannot be stored, and stores the others', async () => {
     const store = sqliteStore({ path: newPath() });
-    const epoch = await store.claims.claim();
+    await joinWorker(store);
     // What no type lets through, and SQLite cannot bind.
-    const unbindable = { ...making('bad', epoch), entries: [{ n: 1, at: 1, isSnapshot: true, body: {} as string }] };
-    const settled = await Promise.allSettled([making('a', epoch), unbindable, making('b', epoch)].map((write) => store.log.write(write)));
+    const unbindable = { ...making('bad'), entries: [{ n: 1, at: 1, isSnapshot: true, body: {} as string }] };
+    const settled = await Promise.allSettled([making('a'), unbindable, making('b')].map((write) => store.log.write(write)));
     expect(settled.map(({ status }) => status)).toStrictEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((await store.heads.list()).sessions.map(({ id }) => id)).toStrictEqual(['b', 'a']);
     await store.close();
@@ -187,16 +187,16 @@ describe('a store that cannot be used', () => {
   test('says that there is no room, and goes on when there is', async () => {
     const inner = new DatabaseSync(newPath());
     const store = sqliteStore({ database: inner });
-    const epoch = await store.claims.claim();
+    await joinWorker(store);
     const { page_count: pages } = inner.prepare('PRAGMA page_count').get() as { page_count: number };
     inner.exec(`PRAGMA max_page_count = ${pages + 5}`);
-    const large = { ...making('large', epoch), header: createHeader('large', { details: 'x'.repeat(100_000) }) };
-    const settled = await Promise.allSettled([store.log.write(making('a', epoch)), store.log.write(large)]);
+    const large = { ...making('large'), header: createHeader('large', { details: 'x'.repeat(100_000) }) };
+    const settled = await Promise.allSettled([store.log.write(making('a')), store.log.write(large)]);
     expect(settled.map((each) => each.status === 'rejected' && (each.reason as { problem: string }).problem)).toStrictEqual([
       'full',
       'full',
     ]);
-    await store.log.write(making('a', epoch));
+    await store.log.write(making('a'));
     inner.exec('PRAGMA max_page_count = 100000');
     await store.log.write(large);
     expect((await store.heads.list()).sessions.map(({ id }) => id)).toStrictEqual(['large', 'a']);
@@ -206,34 +206,34 @@ describe('a store that cannot be used', () => {
   test('says that it can only be read, and can be read', async () => {
     const path = newPath();
     const writable = sqliteStore({ path });
-    const epoch = await writable.claims.claim();
-    await writable.log.write(making('s', epoch));
+    await joinWorker(writable);
+    await writable.log.write(making('s'));
     await writable.close();
     const store = sqliteStore({ database: new DatabaseSync(path, { readOnly: true }) });
     expect((await store.log.load('s'))?.head).toBe(1);
-    await expect(store.claims.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'read-only' });
+    await expect(joinWorker(store)).rejects.toMatchObject({ code: 'store-unavailable', problem: 'read-only' });
     await store.close();
   });
 
   test('says that another process holds it, and goes on when it does not', async () => {
     const path = newPath();
     const store = sqliteStore({ path, busyTimeoutMs: 1 });
-    const epoch = await store.claims.claim();
+    await joinWorker(store);
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
-    await expect(store.log.write(making('s', epoch))).rejects.toMatchObject({ problem: 'busy' });
+    await expect(store.log.write(making('s'))).rejects.toMatchObject({ problem: 'busy' });
     other.exec('ROLLBACK');
     other.close();
-    await store.log.write(making('s', epoch));
+    await store.log.write(making('s'));
     await store.close();
   });
 
   test.each([
-    ['newer-schema', 1],
-    ['older-schema', -1],
-  ])('leaves a store of another release as it is: %s', async (problem, difference) => {
+    ['newer-schema', 1, 'Update Stepline.'],
+    ['older-schema', -1, 'It cannot be upgraded: start with a new file or database.'],
+  ])('leaves a store of another release as it is: %s', async (problem, difference, advice) => {
     const path = newPath();
-    await sqliteStore({ path }).claims.claim();
+    await joinWorker(sqliteStore({ path }));
     const { schemaVersion, withChecksum } = await import('./tables.ts');
     const database = new DatabaseSync(path);
     const [, value = null, sum = null] = withChecksum('meta', ['schema', schemaVersion + difference]);
@@ -241,8 +241,9 @@ describe('a store that cannot be used', () => {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     database.close();
     const before = readFileSync(path);
-    await expect(sqliteStore({ path }).log.load('s')).rejects.toMatchObject({ problem });
-    await expect(sqliteStore({ path }).log.write(making('s', 1))).rejects.toMatchObject({ problem });
+    const message = expect.stringContaining(`Nothing was changed. ${advice}`) as string;
+    await expect(sqliteStore({ path }).log.load('s')).rejects.toMatchObject({ problem, message });
+    await expect(sqliteStore({ path }).log.write(making('s'))).rejects.toMatchObject({ problem });
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
@@ -255,7 +256,7 @@ describe('a store that cannot be used', () => {
       database.close();
     }
     const before = readFileSync(path);
-    await expect(sqliteStore({ path }).claims.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'not-a-store' });
+    await expect(joinWorker(sqliteStore({ path }))).rejects.toMatchObject({ code: 'store-unavailable', problem: 'not-a-store' });
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
@@ -270,9 +271,83 @@ describe('a store that cannot be used', () => {
     const path = newPath();
     writeFileSync(path, 'no database at all'.repeat(99));
     const store = sqliteStore({ path });
-    await expect(store.claims.claim()).rejects.toMatchObject({ problem: 'not-a-store' });
+    await expect(joinWorker(store)).rejects.toMatchObject({ problem: 'not-a-store' });
     rmSync(path);
-    expect(await store.claims.claim()).toBe(1);
+    await joinWorker(store);
+    expect(await store.leases.workers()).toHaveLength(1);
+    await store.close();
+  });
+});
+
+describe('leases', () => {
+  const claim = { worker: 'w', limit: 9, agents: [{ name: 'a' }], maxFormat: 1, now: 1 };
+
+  test('are changed without waiting for the disk, and the writes after that wait again (W4)', async () => {
+    const { database, ran } = openWatched(newPath());
+    const store = sqliteStore({ database });
+    await joinWorker(store);
+    await store.log.write({ ...making('s'), keepsLease: false });
+    ran.length = 0;
+    await store.leases.claim(claim);
+    await store.log.write({ ...adding('s', 2), lease: { ...held.lease, fence: 2 } });
+    expect(ran.filter((sql) => /^(PRAGMA synchronous|BEGIN|COMMIT)/.test(sql))).toStrictEqual([
+      'PRAGMA synchronous = NORMAL',
+      'BEGIN IMMEDIATE',
+      'COMMIT',
+      'PRAGMA synchronous = FULL',
+      'BEGIN IMMEDIATE',
+      'COMMIT',
+    ]);
+    await store.close();
+  });
+
+  test('are known as they are after each way to change them (G3)', async () => {
+    const store = sqliteStore({ path: newPath() });
+    await joinWorker(store);
+    await store.log.write({ ...making('s'), keepsLease: false });
+    for (const fence of [2, 4, 6]) {
+      expect((await store.leases.claim(claim)).sessions).toMatchObject([{ fence }]);
+      const lease = { ...held.lease, fence };
+      await store.log.write({ ...held, lease, sessionId: 's', after: 1, isStepping: true });
+      if (fence === 2) await store.leases.leave('w', ['s']);
+      else {
+        await store.leases.free({ worker: 'w', beats: 1 });
+        await expect(store.log.write({ ...making('t'), keepsLease: true })).rejects.toMatchObject({ code: 'lease-lost' });
+        await joinWorker(store);
+      }
+      await expect(store.log.write({ ...held, lease, sessionId: 's', after: 1 })).rejects.toMatchObject({ code: 'lease-lost' });
+      expect(await store.heads.read('s')).toMatchObject({ fence: fence + 1, attempts: fence === 2 ? 0 : fence / 2 - 1 });
+    }
+    await store.leases.join({ id: 'v', joinedAt: 1, agents: ['a'] }, { room: 1, before: 'w' });
+    await store.log.write({ sessionId: 's', lease: { worker: 'v', fence: 7, type: 'free' }, keepsLease: true, after: 1 });
+    expect(await store.heads.read('s')).toMatchObject({ fence: 8, attempts: 1, worker: 'v' });
+    await store.close();
+  });
+
+  test('are claimed by indexes: sessions at rest cost nothing, and ready ones of a tenant little', async () => {
+    const inner = new DatabaseSync(':memory:');
+    const claims = new Set<string>();
+    const database: SqliteDatabase = {
+      exec: (sql) => inner.exec(sql),
+      close: () => inner.close(),
+      prepare: (sql) => {
+        if (sql.includes('ask(json)')) claims.add(sql);
+        return inner.prepare(sql);
+      },
+    };
+    const store = sqliteStore({ database });
+    await joinWorker(store);
+    await store.leases.claim(claim);
+    await store.leases.claim({ ...claim, sessionIds: ['s'] });
+    expect(claims.size).toBe(8);
+    for (const sql of claims) {
+      const plan = inner
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all('{}')
+        .map((row) => String(row['detail']));
+      expect(plan.filter((step) => /^SCAN (heads|sessions|workers|quarantine|[hsrf])\b/.test(step))).toStrictEqual([]);
+      expect(plan.filter((step) => step.includes('sessions_agent'))).toStrictEqual([]);
+    }
     await store.close();
   });
 });
@@ -288,7 +363,7 @@ describe('the file', () => {
     const path = newPath();
     const inner = new DatabaseSync(path);
     const store = sqliteStore({ database: inner });
-    await store.claims.claim();
+    await joinWorker(store);
     expect([query(path, 'PRAGMA journal_mode'), inner.prepare('PRAGMA synchronous').get()]).toMatchObject([
       { journal_mode: 'wal' },
       { synchronous: 2 },

@@ -4,17 +4,19 @@
 // W1. Writes of one turn of the event loop are stored in one transaction, and so with one wait for the disk.
 // W2. A promise settles after the transaction has ended, in the order of the calls.
 // W3. A transaction that fails rejects its writes and leaves the store usable.
-// W4. While another process holds the file, everything waits in its order, and the event loop is not blocked.
+// W4. A change of leases does not wait for the disk: a power failure that takes it away has ended its worker too. The next write keeps it.
+// W5. While another process holds the file, everything waits in its order, and the event loop is not blocked.
 import { statSync } from 'node:fs';
-import type { Mail, SessionStore, StoreTask, StoreTaskResult } from '../index.ts';
+import type { SessionStore, StoreTask, StoreTaskResult } from '../index.ts';
 import { checkTask, getSessionId, StoreUnavailableError, toStoreChange } from '../index.ts';
-import { createKnowledge, forget, runBatch } from './batch.ts';
+import { createKnowledge, forget, forgetLeases, runBatch } from './batch.ts';
 import { mayBeOneWrite, toSessionError, toStoreError } from './classify-error.ts';
 import type { Connection } from './connection.ts';
 import { connect } from './connection.ts';
 import { createLogEraser } from './erase-log.ts';
 import { readFeed } from './feed.ts';
-import { readClaim } from './holder.ts';
+import type { LeaseChange } from './leases.ts';
+import { beatWorker, claimSessions, freeSessions, addWorker, leaveSessions, listWorkers } from './leases.ts';
 import { listSessions } from './list-sessions.ts';
 import { readMail } from './mailbox.ts';
 import { listNotes, readNote, writeNote } from './notes.ts';
@@ -34,8 +36,12 @@ interface QueuedTask {
 // One transaction must not hold up the event loop for long.
 const mostInBatch = 2000;
 
-/** Tasks after which text must not be found in the file any more. A claim does what a crash has left undone. */
-const erasing: readonly StoreTask['type'][] = ['claim', 'delete', 'rewrite'];
+/** True if text must not be found in the file after a task. */
+function isErasing(task: StoreTask): boolean {
+  if (task.type !== 'write') return task.type === 'delete';
+  const { rewrites = [], dropsMail = [] } = task.write;
+  return rewrites.length > 0 || dropsMail.length > 0;
+}
 
 function ignoreErrors(work: () => unknown): void {
   try {
@@ -78,10 +84,10 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     checkFile();
     try {
       db.run(sql.begin);
-      const batch = runBatch(db, knowledge, tasks);
+      const batch = runBatch(db, tasks, { knowledge, now: options.clock.now() });
       db.run(sql.commit);
       batch.settle();
-      if (tasks.some(({ type }) => erasing.includes(type))) eraser.erase(db);
+      if (tasks.some(isErasing)) eraser.erase(db);
       return batch.results;
     } catch (error) {
       ignoreErrors(() => db.run(sql.rollback));
@@ -108,8 +114,8 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
       if (!isSplit && isBusy(error)) throw error;
       if (tasks.length > 1 && mayBeOneWrite(error)) return tasks.flatMap((task) => runTasks(db, [task], true));
       const [first] = tasks;
-      const sessionId = first !== undefined && tasks.length === 1 ? getSessionId(first) : undefined;
-      const reported = sessionId === undefined ? toStoreError(error) : toSessionError(sessionId, error);
+      const isOne = first !== undefined && tasks.length === 1;
+      const reported = isOne ? toSessionError(getSessionId(first), error) : toStoreError(error);
       return tasks.map(() => ({ ok: false, error: reported }));
     }
   }
@@ -186,13 +192,14 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
   }
 
   /** Writes in a transaction of its own, beside the queue: nobody waits for it, and it waits for nobody. */
-  async function writeAlone<Value>(work: (db: Connection) => Value): Promise<Value> {
+  async function writeAlone<Value>(work: (db: Connection) => Value, waitsForDisk = true): Promise<Value> {
     assertOpen();
     const db = await open();
     const writeOnce = (): Value => {
       assertOpen();
       checkFile();
       try {
+        if (!waitsForDisk) db.run(sql.syncLater);
         db.run(sql.begin);
         const value = work(db);
         db.run(sql.commit);
@@ -200,6 +207,8 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
       } catch (error) {
         ignoreErrors(() => db.run(sql.rollback));
         throw error;
+      } finally {
+        if (!waitsForDisk) db.run(sql.syncAtOnce);
       }
     };
     try {
@@ -207,6 +216,24 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     } catch (error) {
       throw toStoreError(error);
     }
+  }
+
+  /** Changes leases in a transaction of its own. */
+  const changeLeases = <Value>(work: (db: Connection, now: number) => LeaseChange<Value>): Promise<LeaseChange<Value>> =>
+    writeAlone((db) => {
+      const change = work(db, options.clock.now());
+      forgetLeases(knowledge, change.sessionIds);
+      return change;
+    }, false);
+
+  /** Changes leases, and tells everybody which sessions are ready now. */
+  async function freeLeases<Value>(work: (db: Connection, now: number) => LeaseChange<Value>): Promise<Value> {
+    const { value, sessionIds } = await changeLeases((db, now) => {
+      knowledge.workers.clear();
+      return work(db, now);
+    });
+    if (sessionIds.length > 0) watch.notify({ sessionIds, hasMail: true });
+    return value;
   }
 
   async function close(): Promise<void> {
@@ -233,8 +260,10 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
       entries: (sessionId, query = {}) => read((db) => readEntries(db, sessionId, query), sessionId),
       findRequest: (sessionId, requestId) => read((db) => findAnswer(db, sessionId, requestId), sessionId),
       effects: (sessionId, query = {}) => read((db) => readEffects(db, sessionId, query), sessionId),
-      write: (write) => store({ type: 'write', write }),
-      rewrite: (rewrite) => store({ type: 'rewrite', rewrite }),
+      write: async (write) => {
+        const { hasMail = false } = await enqueue({ type: 'write', write });
+        return { hasMail };
+      },
       delete: (deletion) => store({ type: 'delete', deletion }),
     },
     heads: {
@@ -242,20 +271,24 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
       list: (query = {}) => read((db) => listSessions(db, query)),
       quarantine: (sessionId, damage) => store({ type: 'quarantine', sessionId, damage }),
     },
-    claims: {
-      claim: async (request = {}) => (await enqueue({ type: 'claim', request })).epoch,
-      read: () => read(readClaim),
-      beat: (epoch) => store({ type: 'beat', epoch }),
-      release: (epoch) => store({ type: 'release', epoch }),
+    leases: {
+      join: async (info, sign) => {
+        await changeLeases((db, now) => addWorker(db, { info, ...sign, now }));
+        // What a crash has left undone.
+        eraser.erase(await open());
+      },
+      beat: (worker, room) => writeAlone((db) => beatWorker(db, worker, { room, now: options.clock.now() }), false),
+      workers: () => read((db) => listWorkers(db, options.clock.now())),
+      free: (gone) => freeLeases((db, now) => freeSessions(db, gone, now)),
+      claim: async (query) => (await changeLeases((db, now) => claimSessions(db, query, now))).value,
+      leave: (worker, sessionIds) => freeLeases((db, now) => leaveSessions(db, { worker, sessionIds, now })),
     },
     inbox: {
-      post: async (mail) => {
-        const posted = await enqueue({ type: 'post', mail });
-        // Holds: the result of this task always has its mail.
-        return posted.mail as Mail;
-      },
+      post: async (mail) => (await enqueue({ type: 'post', mail })).mail,
       read: (query = {}) => read((db) => readMail(db, query)),
-      answer: (answer) => store({ type: 'answer-mail', answer }),
+      prune: async (before) => {
+        await writeAlone((db) => db.run(sql.pruneMail, before));
+      },
     },
     notes: {
       read: (name) => read((db) => readNote(db, name)),

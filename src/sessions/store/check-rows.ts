@@ -4,9 +4,10 @@
 import type { EffectRow } from '../../journal/index.ts';
 import { latestTime } from '../../lib/index.ts';
 import { SessionDamagedError } from '../core/session-damaged-error.ts';
+import type { LeaseRow } from './lease-row.ts';
 import type { LogEntry, Mail, SessionHeader } from './session-store.ts';
 import type { RowSums, StoredRow, StoredTable } from './stored-rows.ts';
-import { readDamagedMail, readEffect, readEntry, readHeader, readMailRow } from './stored-rows.ts';
+import { readDamagedMail, readEffect, readEntry, readHeader, readLease, readMailRow } from './stored-rows.ts';
 
 /** Facts that a writer needs about a session. */
 export interface KnownSession {
@@ -15,6 +16,7 @@ export interface KnownSession {
   readonly head: number;
   /** Number of stored effects. */
   readonly effects: number;
+  readonly lease: LeaseRow;
 }
 
 /** Reads rows of a session. Throws a `SessionDamagedError` if one is damaged or missing. */
@@ -38,7 +40,7 @@ export interface RowChecks {
   toTombstoneId(sessionId: string): string;
   /** Returns when a session was deleted. `rows`: the tombstones that have that id in either column, damaged ones too. */
   findDeletion(sessionId: string, rows: readonly StoredRow[]): number | undefined;
-  /** Reads mails. A damaged one is never applied; it is left out unless it is asked for. Whoever posted it can post it again. */
+  /** Reads mails of sessions. A damaged one is never applied; it is left out unless it is asked for. Whoever posted it can post it again. */
   readMail(rows: readonly StoredRow[], includesDamaged?: boolean): readonly Mail[];
 }
 
@@ -63,7 +65,8 @@ export function createRowChecks({ isIntact }: RowSums, sha256: (text: string) =>
     readKnown: (id, { session, head }) => {
       assertIntact('sessions', session, { id, name: 'its header' });
       assertIntact('heads', head, { id, name: 'the number of its last entry' });
-      return { num: Number(session['num']), header: readHeader(session), head: Number(head['head']), effects: Number(head['effects']) };
+      const [num, last, effects] = [Number(session['num']), Number(head['head']), Number(head['effects'])];
+      return { num, header: readHeader(session), head: last, effects, lease: readLease(head) };
     },
     readEntries: ({ header }, rows, { from, to }) => {
       for (let n = from; n <= to; n += 1) {

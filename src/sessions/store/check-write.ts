@@ -10,7 +10,6 @@ import type {
   SessionDeletion,
   SessionHeader,
   SessionQuery,
-  SessionRewrite,
   SessionWrite,
 } from './session-store.ts';
 
@@ -54,51 +53,49 @@ function checkEntries({ sessionId, after, entries = [] }: SessionWrite): void {
 }
 
 function checkHeader(sessionId: string, header: SessionHeader): void {
-  const { id, agentName, tenant, owner, tags, wakeAt, createdAt, updatedAt } = header;
+  const { id, agentName, agentRelease, format, tenant, owner, tags, wakeAt, createdAt, updatedAt } = header;
   if (id !== sessionId) refuse(sessionId, `its header is that of "${id}"`);
   checkTime(sessionId, 'wakeAt', wakeAt);
   checkTime(sessionId, 'createdAt', createdAt);
   checkTime(sessionId, 'updatedAt', updatedAt);
   checkText(sessionId, 'its id', id);
   checkText(sessionId, 'its agent', agentName);
+  checkText(sessionId, 'the release of its agent', agentRelease);
+  checkNumber(sessionId, 'format', format);
   checkText(sessionId, 'its tenant', tenant);
   checkText(sessionId, 'its owner', owner);
   for (const tag of tags) checkText(sessionId, 'a tag', tag);
 }
 
-function checkMailNumbers(sessionId: string, numbers: readonly number[] = []): void {
-  for (const num of numbers) if (!Number.isSafeInteger(num)) refuse(sessionId, `${num} is not the number of a mail`);
+function checkRewrites({ sessionId, after, rewrites = [] }: SessionWrite): void {
+  const numbers = new Set(rewrites.map(({ n }) => n));
+  if (numbers.size < rewrites.length) refuse(sessionId, 'it has two texts for one entry');
+  for (const n of numbers)
+    if (!Number.isSafeInteger(n) || n < 1 || n > after) refuse(sessionId, `there is no entry ${n} to rewrite, only 1 to ${after}`);
 }
 
 /** Throws an `InvalidArgumentError` for a write that no store could keep. For authors of stores. */
 export function checkWrite(write: SessionWrite): void {
-  const { sessionId, after, header, entries = [], effects = [], takesMail } = write;
+  const { sessionId, after, header, entries = [], effects = [], lease, mail, dropsMail = [] } = write;
   if (!Number.isSafeInteger(after) || after < 0) refuse(sessionId, `after is ${after}, which is not the number of an entry`);
   if (after === 0 && (header === undefined || entries.length === 0)) refuse(sessionId, 'a new session needs a header and its first entry');
+  if (!Number.isSafeInteger(lease.fence) || lease.fence < 0) refuse(sessionId, `its fence is ${lease.fence}, which is not a whole number`);
   if (header !== undefined) checkHeader(sessionId, header);
-  checkMailNumbers(sessionId, takesMail);
+  for (const num of [...(mail === undefined ? [] : [mail.num]), ...dropsMail])
+    if (!Number.isSafeInteger(num) || num < 1) refuse(sessionId, `${num} is not the number of a mail`);
+  if (after === 0 && mail !== undefined) refuse(sessionId, 'a new session has no mail to answer');
   checkEntries(write);
+  checkRewrites(write);
   for (const { key } of effects) checkText(sessionId, 'the key of an effect', key);
   if (effects.length < 2) return;
   const names = new Set(effects.map(({ key, phase }) => `${phase} ${key}`));
   if (names.size < effects.length) refuse(sessionId, 'it has two effects of one phase under the same key');
 }
 
-/** Throws an `InvalidArgumentError` for a rewrite that no store could keep. */
-export function checkRewrite({ sessionId, after, header, entries }: SessionRewrite): void {
-  if (!Number.isSafeInteger(after) || after < 1) refuse(sessionId, `after is ${after}, which is not the number of an entry`);
-  if (header !== undefined) checkHeader(sessionId, header);
-  const numbers = new Set(entries.map(({ n }) => n));
-  if (numbers.size < entries.length) refuse(sessionId, 'it has two texts for one entry');
-  for (const n of numbers)
-    if (!Number.isSafeInteger(n) || n < 1 || n > after) refuse(sessionId, `there is no entry ${n} to rewrite, only 1 to ${after}`);
-}
-
 /** Throws an `InvalidArgumentError` for a deletion that no store could keep. */
-export function checkDeletion({ sessionId, at, takesMail }: SessionDeletion): void {
+export function checkDeletion({ sessionId, at }: SessionDeletion): void {
   checkText(sessionId, 'its id', sessionId);
   checkTime(sessionId, 'at', at);
-  checkMailNumbers(sessionId, takesMail);
 }
 
 /** Throws an `InvalidArgumentError` for a mail that no store could keep. */
@@ -145,11 +142,10 @@ export function parseRange({ from = 1, to = Infinity, limit = 1000 }: EntryQuery
 }
 
 /** Reads which mails are asked for. Throws an `InvalidArgumentError` if the query makes no sense. */
-export function parseMailQuery<Query extends MailQuery>(query: Query): Query & { readonly after: number; readonly limit: number } {
-  const { after = 0, limit = 1000 } = query;
-  if (Number.isNaN(after)) throw new InvalidArgumentError(`after must be the number of a mail, not ${after}.`);
-  return { ...query, after: Math.floor(after), limit: parseLimit(limit) };
-}
+export const parseMailQuery = <Query extends MailQuery>(query: Query): Query & { readonly limit: number } => ({
+  ...query,
+  limit: parseLimit(query.limit ?? 1000),
+});
 
 /** Reads which effects are asked for. Throws an `InvalidArgumentError` if the query makes no sense. */
 export function parseEffectQuery({ prefix = '', skip = 0 }: EffectQuery): Required<EffectQuery> {

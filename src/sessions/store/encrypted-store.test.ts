@@ -3,6 +3,7 @@ import { sessionStoreConformance } from '../../testing/index.ts';
 import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
 import type { Encryption } from './cipher.ts';
 import { encryptStore } from './encrypted-store.ts';
+import type { MemoryPlace } from './memory-store.ts';
 import { createMemoryPlace } from './memory-store.ts';
 import type { LogEntry, SessionHeader, SessionStore, SessionWrite } from './session-store.ts';
 
@@ -31,6 +32,8 @@ async function createAesPair(): Promise<Encryption> {
 const toHeader = (id: string, change: Partial<SessionHeader> = {}): SessionHeader => ({
   id,
   agentName: 'agent',
+  agentRelease: '1',
+  format: 1,
   tags: ['t'],
   status: 'completed',
   isOpen: false,
@@ -40,12 +43,14 @@ const toHeader = (id: string, change: Partial<SessionHeader> = {}): SessionHeade
   ...change,
 });
 const toEntry = (n: number, body = '{}', change: Partial<LogEntry> = {}): LogEntry => ({ n, at: n, isSnapshot: n === 1, body, ...change });
-const toNew = (sessionId: string, epoch: number, body?: string): SessionWrite => ({
-  sessionId,
-  epoch,
-  after: 0,
+const toNew = (sessionId: string, body?: string): SessionWrite => ({
+  ...{ sessionId, lease: { worker: 'w', fence: 0, type: 'free' }, keepsLease: true, after: 0 },
   header: toHeader(sessionId),
   entries: [toEntry(1, body)],
+});
+const toNext = (sessionId: string, n: number, body?: string): SessionWrite => ({
+  ...{ sessionId, lease: { worker: 'w', fence: 1, type: 'held' }, keepsLease: true, after: n - 1 },
+  entries: [toEntry(n, body)],
 });
 
 /** Encrypts at once, except texts that name a delay. */
@@ -71,12 +76,16 @@ async function expectRefused(work: Promise<unknown>, code: string, words: RegExp
   expect(String(error)).toMatch(words);
 }
 
-async function openWith(
-  encryption: Encryption,
-): Promise<{ readonly below: SessionStore; readonly store: SessionStore; readonly epoch: number }> {
+/** A place with a worker `w`. */
+async function createPlace(): Promise<MemoryPlace> {
   const place = createMemoryPlace();
-  const store = encryptStore(place.open(), encryption);
-  return { below: place.open(), store, epoch: await store.claims.claim() };
+  await place.open().leases.join({ id: 'w', joinedAt: 1, agents: ['agent'] }, { room: 1 });
+  return place;
+}
+
+async function openWith(encryption: Encryption): Promise<{ readonly below: SessionStore; readonly store: SessionStore }> {
+  const place = await createPlace();
+  return { below: place.open(), store: encryptStore(place.open(), encryption) };
 }
 
 describe('encryptStore', async () => {
@@ -91,18 +100,27 @@ describe('encryptStore', async () => {
   });
 
   it('stores no word in plain text', async () => {
-    const { store, below, epoch } = await openWith(aes);
+    const { store, below } = await openWith(aes);
     const text = JSON.stringify({ secret });
     const header = toHeader('s', { details: text });
     await store.log.write({
-      ...toNew('s', epoch),
+      ...toNew('s'),
       header,
       entries: [toEntry(1, text, { events: text, lastSeq: 1 }), toEntry(2, text, { requestId: 'r' })],
       effects: [{ key: 'model/1', phase: 'result', body: text }],
     });
-    await store.log.rewrite({ sessionId: 's', epoch, after: 2, header, entries: [{ n: 1, body: text, events: text }] });
-    const mail = await store.inbox.post({ sessionId: 's', requestId: 'q', at: 1, body: text });
-    await store.inbox.answer({ epoch, num: mail.num, reply: text });
+    for (const requestId of ['q', 'p']) {
+      const posted = await store.inbox.post({ sessionId: 's', requestId, at: 1, body: text });
+      expect(posted?.body).toBe(text);
+    }
+    await store.log.write({
+      ...toNext('s', 3, text),
+      header,
+      rewrites: [{ n: 1, body: text, events: text }],
+      mail: { num: 1, reply: text },
+    });
+    expect(await store.inbox.post({ sessionId: 's', requestId: 'q', at: 1, body: text })).toMatchObject({ body: text, reply: text });
+    expect(await store.inbox.post({ sessionId: 's', requestId: 'r', at: 1, body: text })).toBeUndefined();
     await store.notes.write({ name: 'n', version: 0, body: text });
     await store.heads.quarantine('s', secret);
     const readAll = (from: SessionStore): Promise<readonly unknown[]> =>
@@ -114,6 +132,8 @@ describe('encryptStore', async () => {
         from.heads.list(),
         from.inbox.read(),
         from.inbox.read({ sessionId: 's' }),
+        from.heads.read('s'),
+        from.feed.read(),
         from.notes.list({ prefix: '' }),
       ]);
     const stored = JSON.stringify(await readAll(below));
@@ -126,22 +146,21 @@ describe('encryptStore', async () => {
   });
 
   it('leaves plain what sessions are found by', async () => {
-    const { store, below, epoch } = await openWith(aes);
-    await store.log.write({ ...toNew('s', epoch), header: toHeader('s', { tenant: 'acme', owner: 'ann', tags: ['blue'] }) });
+    const { store, below } = await openWith(aes);
+    await store.log.write({ ...toNew('s'), header: toHeader('s', { tenant: 'acme', owner: 'ann', tags: ['blue'] }) });
     const [listed] = (await below.heads.list({ tenant: 'acme', owner: 'ann', tag: 'blue', status: 'completed' })).sessions;
     expect(listed?.header).toMatchObject({ id: 's', tenant: 'acme', owner: 'ann', tags: ['blue'] });
   });
 
   it('keeps the writes of a session in order, however long each takes to encrypt (C2)', async () => {
     const { promise, resolve } = createGate();
-    const { store, below, epoch } = await openWith(slowPair(promise));
-    const next = (n: number): SessionWrite => ({ sessionId: 's', epoch, after: n - 1, entries: [toEntry(n)] });
+    const { store, below } = await openWith(slowPair(promise));
     const settled: string[] = [];
     const writes = [
-      store.log.write(toNew('s', epoch, '"slow"')).then(() => settled.push('s 1')),
-      store.log.write(next(2)).then(() => settled.push('s 2')),
-      store.log.write(toNew('other', epoch)).then(() => settled.push('other 1')),
-      store.log.write(next(3)).then(() => settled.push('s 3')),
+      store.log.write(toNew('s', '"slow"')).then(() => settled.push('s 1')),
+      store.log.write(toNext('s', 2)).then(() => settled.push('s 2')),
+      store.log.write(toNew('other')).then(() => settled.push('other 1')),
+      store.log.write(toNext('s', 3)).then(() => settled.push('s 3')),
     ];
     await writes[2];
     expect(settled).toEqual(['other 1']);
@@ -154,7 +173,7 @@ describe('encryptStore', async () => {
   it('hands writes of one session over without waiting for each other, so that batches form', async () => {
     const { promise, resolve } = createGate();
     const handed: (string | number)[] = [];
-    const place = createMemoryPlace();
+    const place = await createPlace();
     const inner = place.open();
     const slow: SessionStore = {
       ...inner,
@@ -163,15 +182,12 @@ describe('encryptStore', async () => {
         write: async (write) => {
           handed.push(write.after);
           await promise;
-          await inner.log.write(write);
+          return inner.log.write(write);
         },
       },
     };
     const store = encryptStore(slow, aes);
-    const epoch = await store.claims.claim();
-    const writes = [0, 1, 2].map((after) =>
-      store.log.write(after === 0 ? toNew('s', epoch) : { sessionId: 's', epoch, after, entries: [toEntry(after + 1)] }),
-    );
+    const writes = [0, 1, 2].map((after) => store.log.write(after === 0 ? toNew('s') : toNext('s', after + 1)));
     await expect.poll(() => handed).toEqual([0, 1, 2]);
     resolve();
     await Promise.all(writes);
@@ -180,16 +196,16 @@ describe('encryptStore', async () => {
   it('does not let later writes overtake earlier ones if one cannot be encrypted', async () => {
     const { promise, resolve } = createGate();
     const pair = slowPair(promise);
-    const { store, epoch } = await openWith({
+    const { store } = await openWith({
       ...pair,
       encrypt: (text) => {
         if (text.includes('broken')) throw new Error('the key service is down');
         return pair.encrypt(text);
       },
     });
-    const first = store.log.write(toNew('s', epoch, '"slow"'));
-    const broken = store.log.write({ sessionId: 's', epoch, after: 1, entries: [toEntry(2, '"broken"')] });
-    const third = store.log.write({ sessionId: 's', epoch, after: 1, entries: [toEntry(2)] });
+    const first = store.log.write(toNew('s', '"slow"'));
+    const broken = store.log.write(toNext('s', 2, '"broken"'));
+    const third = store.log.write(toNext('s', 2));
     resolve();
     await expectRefused(broken, 'store-unavailable', /the key service is down/);
     await Promise.all([first, third]);
@@ -197,12 +213,12 @@ describe('encryptStore', async () => {
   });
 
   it('reports a session that another key encrypted as damaged, and reads the others (C3)', async () => {
-    const place = createMemoryPlace();
+    const place = await createPlace();
     const other = encryptStore(place.open(), await createAesPair());
-    await other.log.write(toNew('foreign', await other.claims.claim()));
+    await other.log.write(toNew('foreign'));
     await other.inbox.post({ sessionId: 'foreign', requestId: 'r', at: 1, body: '{"a":1}' });
     const store = encryptStore(place.open(), aes);
-    await store.log.write(toNew('own', await store.claims.claim()));
+    await store.log.write(toNew('own'));
     await store.inbox.post({ sessionId: 'own', requestId: 'r', at: 1, body: '{"a":2}' });
     await expectRefused(store.log.load('foreign'), 'session-damaged', /"foreign".* cannot be decrypted/);
     await expectRefused(store.log.entries('foreign'), 'session-damaged', /"foreign".* cannot be decrypted/);
@@ -220,37 +236,36 @@ describe('encryptStore', async () => {
   });
 
   it('reports a changed text as damage', async () => {
-    const { store, below, epoch } = await openWith(aes);
-    await store.log.write(toNew('s', epoch));
+    const { store, below } = await openWith(aes);
+    await store.log.write(toNew('s'));
     const [entry] = await below.log.entries('s');
     const body = `${entry?.body.slice(0, -8) ?? ''}AAAAAAA=`;
-    await below.log.rewrite({ sessionId: 's', epoch, after: 1, entries: [{ n: 1, body }] });
+    await below.log.write({ ...toNext('s', 2), entries: [], rewrites: [{ n: 1, body }] });
     await expectRefused(store.log.load('s'), 'session-damaged', /entry 1 cannot/);
   });
 
   it('passes an outage of the key service on, which is not damage', async () => {
-    const { store, epoch } = await openWith({
+    const { store } = await openWith({
       encrypt: (text) => text,
       decrypt: () => {
         throw new StoreUnavailableError('failed', 'the key service is down');
       },
     });
-    await store.log.write(toNew('s', epoch));
+    await store.log.write(toNew('s'));
     await expect(store.log.load('s')).rejects.toMatchObject({ code: 'store-unavailable' });
     await expect(store.heads.list()).rejects.toMatchObject({ code: 'store-unavailable' });
   });
 
   it('reads texts from before the encryption only if told to', async () => {
-    const place = createMemoryPlace();
+    const place = await createPlace();
     const before = place.open();
-    await before.log.write(toNew('old', await before.claims.claim(), '{"old":1}'));
+    await before.log.write(toNew('old', '{"old":1}'));
     await before.notes.write({ name: 'n', version: 0, body: '{}' });
     const strict = encryptStore(place.open(), aes);
     await expectRefused(strict.log.load('old'), 'session-damaged', /allowsPlain/);
     await expectRefused(strict.notes.read('n'), 'store-unavailable', /Check the key/);
     const lenient = encryptStore(place.open(), { ...aes, allowsPlain: true });
-    const epoch = await lenient.claims.claim();
-    await lenient.log.write({ sessionId: 'old', epoch, after: 1, entries: [toEntry(2, '{"new":2}')] });
+    await lenient.log.write(toNext('old', 2, '{"new":2}'));
     expect((await lenient.log.entries('old')).map(({ body }) => body)).toEqual(['{"old":1}', '{"new":2}']);
     expect((await before.log.entries('old')).map(({ body }) => body.startsWith('enc:1:'))).toEqual([false, true]);
     expect(await lenient.notes.read('n')).toMatchObject({ body: '{}' });

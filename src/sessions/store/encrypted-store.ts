@@ -17,7 +17,6 @@ import type {
   Log,
   Mail,
   Notes,
-  SessionRewrite,
   SessionStore,
   SessionWrite,
   StoredNote,
@@ -25,22 +24,20 @@ import type {
 } from './session-store.ts';
 
 async function encryptWrite(cipher: Cipher, write: SessionWrite): Promise<SessionWrite> {
-  const { header, entries, effects, takesMail, ...rest } = write;
-  const copied = { ...rest, ...(takesMail !== undefined && { takesMail: [...takesMail] }) };
-  const [safeHeader, safeEntries, safeEffects] = await Promise.all([
+  const { header, entries, rewrites, effects, mail, ...rest } = write;
+  const reply = mail?.reply;
+  const [safeHeader, safeEntries, safeRewrites, safeEffects, safeReply] = await Promise.all([
     header && cipher.encryptHeader(header),
     entries && Promise.all(entries.map((entry) => cipher.encryptEntry(entry))),
+    rewrites && Promise.all(rewrites.map((entry) => cipher.encryptEntry(entry))),
     effects && Promise.all(effects.map((row) => cipher.encryptEffect(row))),
+    reply === undefined ? undefined : cipher.encrypt(reply),
   ]);
-  return { ...copied, ...omitUndefined({ header: safeHeader, entries: safeEntries, effects: safeEffects }) };
-}
-
-async function encryptRewrite(cipher: Cipher, { header, entries, ...rest }: SessionRewrite): Promise<SessionRewrite> {
-  const [safeHeader, safeEntries] = await Promise.all([
-    header && cipher.encryptHeader(header),
-    Promise.all(entries.map((entry) => cipher.encryptEntry(entry))),
-  ]);
-  return { ...rest, entries: safeEntries, ...omitUndefined({ header: safeHeader }) };
+  const safeMail = mail && { num: mail.num, ...omitUndefined({ reply: safeReply }) };
+  return {
+    ...rest,
+    ...omitUndefined({ header: safeHeader, entries: safeEntries, rewrites: safeRewrites, effects: safeEffects, mail: safeMail }),
+  };
 }
 
 async function decryptSession(cipher: Cipher, id: string, stored: StoredSession): Promise<StoredSession> {
@@ -132,7 +129,6 @@ function encryptLog(log: Log, cipher: Cipher, order: HandOver): Log {
       return { ...open, header, effects };
     },
     write: (write) => order.pass(`session ${write.sessionId}`, encryptWrite(cipher, write), (safe) => log.write(safe)),
-    rewrite: (rewrite) => order.pass(`session ${rewrite.sessionId}`, encryptRewrite(cipher, rewrite), (safe) => log.rewrite(safe)),
     delete: (deletion) => order.pass(`session ${deletion.sessionId}`, { ...deletion }, (safe) => log.delete(safe)),
   };
 }
@@ -157,7 +153,8 @@ function encryptInbox(inbox: Inbox, cipher: Cipher, order: HandOver): Inbox {
     post: async (mail) => {
       const copy = { ...mail };
       const encrypted = cipher.encrypt(copy.body);
-      return decryptMail(cipher, await order.pass(`session ${copy.sessionId}`, encrypted, (body) => inbox.post({ ...copy, body })));
+      const posted = await order.pass(`session ${copy.sessionId}`, encrypted, (body) => inbox.post({ ...copy, body }));
+      return posted && decryptMail(cipher, posted);
     },
     read: async (query = {}) => {
       const mails = await inbox.read(query);
@@ -169,10 +166,7 @@ function encryptInbox(inbox: Inbox, cipher: Cipher, order: HandOver): Inbox {
         );
       return Promise.all(mails.map((mail) => (query.sessionId === undefined ? readAny(mail) : decryptMail(cipher, mail))));
     },
-    answer: ({ reply, ...answer }) =>
-      order.pass(`mail ${answer.num}`, reply === undefined ? undefined : cipher.encrypt(reply), (safe) =>
-        inbox.answer({ ...answer, ...omitUndefined({ reply: safe }) }),
-      ),
+    prune: (before) => inbox.prune(before),
   };
 }
 
@@ -207,7 +201,7 @@ export function encryptStore(store: SessionStore, encryption: Encryption): Sessi
   return {
     log: encryptLog(store.log, cipher, order),
     heads: encryptHeads(store.heads, cipher, order),
-    claims: store.claims,
+    leases: store.leases,
     inbox: encryptInbox(store.inbox, cipher, order),
     notes: encryptNotes(store.notes, cipher, order),
     feed: {

@@ -1,8 +1,11 @@
 // The place that stores in memory share.
 import type { EffectRow } from '../../journal/index.ts';
+import type { Clock } from '../../lib/index.ts';
 import { SessionDeletedError } from '../core/session-deleted-error.ts';
-import { StoreFencedError } from '../core/store-fenced-error.ts';
+import { UnknownSessionError } from '../core/unknown-session-error.ts';
 import { checkDeletion, checkMail, parseMailQuery } from './check-write.ts';
+import type { LeaseRow } from './lease-row.ts';
+import { postLease } from './lease-row.ts';
 import type {
   LogEntry,
   Mail,
@@ -12,7 +15,7 @@ import type {
   SessionHeader,
   StoreChange,
   StoredNote,
-  StoreHolder,
+  WorkerInfo,
 } from './session-store.ts';
 
 /** One session. Changed only by a write that was checked as a whole, so that a refused one leaves nothing behind. */
@@ -22,23 +25,31 @@ export interface MemorySession {
   header: SessionHeader;
   readonly entries: LogEntry[];
   effects: readonly EffectRow[];
+  lease: LeaseRow;
+  readonly mail: Map<number, Mail>;
+}
+
+/** A worker that has joined. */
+export interface MemoryWorker {
+  readonly info: WorkerInfo;
+  readonly room: number;
+  readonly beats: number;
+  readonly beatAt: number;
 }
 
 /** Everything that the stores of a place share. */
 export interface Place {
-  epoch: number;
-  holder: StoreHolder | undefined;
-  beats: number;
+  /** Clock of the leases. */
+  readonly clock: Clock;
+  readonly workers: Map<string, MemoryWorker>;
   /** Sessions that were ever created; deleted ones count. */
   created: number;
-  mailed: number;
   readonly sessions: Map<string, MemorySession>;
   /** Ids of sessions by tag. */
   readonly tagged: Map<string, Set<string>>;
   readonly damages: Map<string, string>;
   /** Times at which sessions were deleted. */
   readonly deleted: Map<string, number>;
-  readonly mail: Map<number, Mail>;
   /** Entries with events, by the number that they have in the feed. */
   readonly feed: Map<number, { readonly sessionId: string; readonly n: number }>;
   /** Entries that were ever in the feed. */
@@ -47,17 +58,14 @@ export interface Place {
   readonly listeners: Set<(change: StoreChange) => void>;
 }
 
-export const createPlace = (): Place => ({
-  epoch: 0,
-  holder: undefined,
-  beats: 0,
+export const createPlace = (clock: Clock): Place => ({
+  clock,
+  workers: new Map(),
   created: 0,
-  mailed: 0,
   sessions: new Map(),
   tagged: new Map(),
   damages: new Map(),
   deleted: new Map(),
-  mail: new Map(),
   feed: new Map(),
   fed: 0,
   notes: new Map(),
@@ -69,58 +77,43 @@ export function checkNotDeleted({ deleted }: Place, sessionId: string): void {
   if (at !== undefined) throw new SessionDeletedError(sessionId, at);
 }
 
-export function checkEpoch({ epoch }: Place, own: number): void {
-  if (own !== epoch) throw new StoreFencedError({ own, current: epoch });
-}
-
 /** Removes everything of a session, and keeps its id. */
 export function remove(place: Place, deletion: SessionDeletion): void {
-  const { sessionId, epoch, at, takesMail = [] } = deletion;
+  const { sessionId, at } = deletion;
   checkDeletion(deletion);
-  checkEpoch(place, epoch);
   if (!place.deleted.has(sessionId)) place.deleted.set(sessionId, at);
   noteTags(place, { sessionId, tags: [], before: place.sessions.get(sessionId)?.header.tags });
   place.sessions.delete(sessionId);
   place.damages.delete(sessionId);
   for (const [num, fed] of place.feed) if (fed.sessionId === sessionId) place.feed.delete(num);
   for (const note of place.notes.values()) if (note.sessionId === sessionId) place.notes.delete(note.name);
-  for (const num of takesMail) place.mail.delete(num);
-  for (const { num, sessionId: id } of [...place.mail.values()]) if (id === sessionId) place.mail.delete(num);
 }
 
-export function post(place: Place, mail: NewMail): Mail {
+/** Adds a mail, and makes its session ready. Undefined if the log has the request. */
+export function post(place: Place, mail: NewMail): Mail | undefined {
   checkMail(mail);
   checkNotDeleted(place, mail.sessionId);
-  for (const known of place.mail.values()) if (known.sessionId === mail.sessionId && known.requestId === mail.requestId) return known;
   const { sessionId, requestId, at, body } = mail;
-  const posted = Object.freeze({ num: (place.mailed += 1), sessionId, requestId, at, body });
-  place.mail.set(posted.num, posted);
+  const session = place.sessions.get(sessionId);
+  if (session === undefined) throw new UnknownSessionError(sessionId);
+  for (const known of session.mail.values()) if (known.requestId === requestId) return known;
+  if (session.entries.some((entry) => entry.requestId === requestId)) return undefined;
+  session.lease = postLease(session.lease, mail, place.clock.now());
+  const posted = Object.freeze({ num: session.lease.posted, sessionId, requestId, at, body });
+  session.mail.set(posted.num, posted);
   return posted;
 }
 
-export function readMail({ mail }: Place, query: MailQuery): readonly Mail[] {
-  const { sessionId, requestId, isWaiting, after, limit } = parseMailQuery(query);
-  return [...mail.values()]
+export function readMail({ sessions }: Place, query: MailQuery): readonly Mail[] {
+  const { sessionId, requestId, isWaiting, limit } = parseMailQuery(query);
+  const asked = sessionId === undefined ? [...sessions.values()] : [sessions.get(sessionId)];
+  return asked
+    .flatMap((session) => [...(session?.mail.values() ?? [])])
     .filter(
       (each) =>
-        each.num > after &&
-        (sessionId === undefined || each.sessionId === sessionId) &&
-        (requestId === undefined || each.requestId === requestId) &&
-        (isWaiting === undefined || isWaiting === (each.reply === undefined)),
+        (requestId === undefined || each.requestId === requestId) && (isWaiting === undefined || isWaiting === (each.reply === undefined)),
     )
     .slice(0, limit);
-}
-
-/** Answers a mail, or removes it. Returns the mail as it was. */
-export function answerMail(
-  place: Place,
-  { epoch, num, reply }: { readonly epoch: number; readonly num: number; readonly reply?: string },
-): Mail | undefined {
-  checkEpoch(place, epoch);
-  const mail = place.mail.get(num);
-  if (reply === undefined) place.mail.delete(num);
-  else if (mail !== undefined) place.mail.set(num, Object.freeze({ ...mail, reply }));
-  return mail;
 }
 
 function callSafely(listener: (change: StoreChange) => void, change: StoreChange): void {

@@ -1,12 +1,15 @@
-import { omitUndefined } from '../../lib/index.ts';
-import { checkRewrite, checkWrite, parseEffectQuery, parsePage, parseRange, createWriteError } from './check-write.ts';
+import type { Clock } from '../../lib/index.ts';
+import { omitUndefined, systemClock } from '../../lib/index.ts';
+import { LeaseLostError } from '../core/lease-lost-error.ts';
+import { checkWrite, parseEffectQuery, parsePage, parseRange, createWriteError } from './check-write.ts';
 import { SessionConflictError } from '../core/session-conflict-error.ts';
 import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
+import { checkLease, newLeaseRow, toHeadLease, writeLease } from './lease-row.ts';
 import { addToFeed, listNotes, readFeed, writeNote } from './memory-feed.ts';
+import { createLeases } from './memory-leases.ts';
 import type { MemorySession, Place } from './memory-place.ts';
-import { answerMail, checkEpoch, checkNotDeleted, createPlace, noteTags, notify, post, readMail, remove } from './memory-place.ts';
+import { checkNotDeleted, createPlace, noteTags, notify, post, readMail, remove } from './memory-place.ts';
 import type {
-  Claims,
   EffectQuery,
   EntryQuery,
   Heads,
@@ -15,14 +18,15 @@ import type {
   Log,
   LogEntry,
   OpenEffects,
+  SessionHead,
   SessionHeader,
   SessionPage,
   SessionQuery,
-  SessionRewrite,
   SessionStore,
   SessionWrite,
   StoreChange,
   StoredSession,
+  WriteReceipt,
 } from './session-store.ts';
 
 /** A place in memory that outlives the stores opened on it, as a file outlives processes. */
@@ -44,42 +48,37 @@ function checkFits({ sessionId, after, entries = [], effects = [], clearsEffects
   if (kept !== undefined) throw createWriteError(sessionId, `the ${kept.phase} of "${kept.key}" is kept already`);
 }
 
-function apply(place: Place, write: SessionWrite): void {
+function apply(place: Place, write: SessionWrite): WriteReceipt {
   const { sessions } = place;
-  const { sessionId, header, entries = [], effects = [], clearsEffects = false, takesMail = [] } = write;
-  checkEpoch(place, write.epoch);
+  const { sessionId, header, entries = [], rewrites = [], effects = [], clearsEffects = false, mail, dropsMail = [] } = write;
   checkNotDeleted(place, sessionId);
   const before = sessions.get(sessionId);
+  // A session that exists says so to whoever would create it.
+  if (before !== undefined && write.after > 0) checkLease(before.lease, write);
+  if (write.keepsLease && !place.workers.has(write.lease.worker)) throw new LeaseLostError(sessionId);
   checkFits(write, before);
   const known = header === undefined ? before?.header : freezeHeader(header);
   if (known === undefined) throw createWriteError(sessionId, 'a new session needs a header and its first entry');
   if (before === undefined) place.created += 1;
-  const session: MemorySession = before ?? { num: place.created, header: known, entries: [], effects: [] };
+  const session: MemorySession = before ?? {
+    ...{ num: place.created, header: known, entries: [], effects: [], lease: newLeaseRow, mail: new Map() },
+  };
   sessions.set(sessionId, session);
   noteTags(place, { sessionId, tags: known.tags, before: before?.header.tags });
   session.header = known;
+  for (const { n, body, events } of rewrites) {
+    // Holds: the numbers were checked against the head.
+    const { events: _, ...kept } = session.entries[n - 1] as LogEntry;
+    session.entries[n - 1] = freezeCopy({ ...kept, body, ...omitUndefined({ events }) });
+  }
   session.entries.push(...entries.map(freezeCopy));
   addToFeed(place, sessionId, entries);
   session.effects = [...(clearsEffects ? [] : session.effects), ...effects.map(freezeCopy)];
-  for (const num of takesMail) place.mail.delete(num);
-}
-
-function rewrite(place: Place, change: SessionRewrite): void {
-  const { sessionId, epoch, after, header, entries } = change;
-  checkRewrite(change);
-  checkEpoch(place, epoch);
-  checkNotDeleted(place, sessionId);
-  const session = place.sessions.get(sessionId);
-  const head = session?.entries.length ?? 0;
-  if (session === undefined || head !== after) throw new SessionConflictError(sessionId, { expected: after, found: head });
-  for (const { n, body, events } of entries) {
-    // Holds: the numbers were checked against the head.
-    const { events: _, ...before } = session.entries[n - 1] as LogEntry;
-    session.entries[n - 1] = freezeCopy({ ...before, body, ...omitUndefined({ events }) });
-  }
-  if (header === undefined) return;
-  noteTags(place, { sessionId, tags: header.tags, before: session.header.tags });
-  session.header = freezeHeader(header);
+  session.lease = writeLease(session.lease, write, { isOpen: known.isOpen, now: place.clock.now() });
+  const answered = mail && session.mail.get(mail.num);
+  if (mail?.reply !== undefined && answered !== undefined) session.mail.set(mail.num, Object.freeze({ ...answered, reply: mail.reply }));
+  for (const num of [...(mail !== undefined && mail.reply === undefined ? [mail.num] : []), ...dropsMail]) session.mail.delete(num);
+  return { hasMail: session.lease.posted > session.lease.applied };
 }
 
 function readEffects({ header, entries, effects }: MemorySession, query: EffectQuery): OpenEffects {
@@ -114,10 +113,12 @@ function list(place: Place, query: SessionQuery): SessionPage {
   };
 }
 
+const readHead = ({ header, entries, lease }: MemorySession): SessionHead => ({ header, head: entries.length, ...toHeadLease(lease) });
+
 function load(session: MemorySession): StoredSession {
-  const { header, entries, effects } = session;
+  const { entries, effects } = session;
   const snapshot = entries.findLastIndex(({ isSnapshot }) => isSnapshot);
-  return { header, head: entries.length, entries: entries.slice(Math.max(0, snapshot)), effects: [...effects] };
+  return { ...readHead(session), entries: entries.slice(Math.max(0, snapshot)), effects: [...effects] };
 }
 
 function readEntries({ entries }: MemorySession, query: EntryQuery): readonly LogEntry[] {
@@ -157,22 +158,21 @@ function openStore(place: Place): SessionStore {
     write: async (write) => {
       open();
       checkWrite(write);
-      apply(place, write);
-      notify(place, { sessionIds: [write.sessionId], hasMail: false });
-    },
-    rewrite: async (change) => {
-      rewrite(open(), change);
-      notify(place, { sessionIds: [change.sessionId], hasMail: false });
+      const receipt = apply(place, write);
+      notify(place, { sessionIds: [write.sessionId], hasMail: place.sessions.get(write.sessionId)?.lease.isReady === true });
+      return receipt;
     },
     delete: async (deletion) => {
       remove(open(), deletion);
-      notify(place, { sessionIds: [deletion.sessionId], hasMail: false });
+      // Whoever runs it has to know.
+      notify(place, { sessionIds: [deletion.sessionId], hasMail: true });
     },
   };
   const heads: Heads = {
     read: async (sessionId) => {
       const session = open().sessions.get(sessionId);
-      return session && { header: session.header, head: session.entries.length };
+      if (session === undefined) return undefined;
+      return readHead(session);
     },
     list: async (query = {}) => list(open(), query),
     quarantine: async (sessionId, damage) => {
@@ -182,28 +182,6 @@ function openStore(place: Place): SessionStore {
       notify(place, { sessionIds: [sessionId], hasMail: false });
     },
   };
-  const claims: Claims = {
-    claim: async ({ holder, after } = {}) => {
-      open();
-      if (after !== undefined) checkEpoch(place, after);
-      place.holder = holder && freezeCopy(holder);
-      place.beats = 0;
-      return (place.epoch += 1);
-    },
-    read: async () => {
-      const { epoch, holder, beats } = open();
-      return omitUndefined({ epoch, holder, beats });
-    },
-    beat: async (epoch) => {
-      checkEpoch(open(), epoch);
-      place.beats += 1;
-    },
-    release: async (epoch) => {
-      checkEpoch(open(), epoch);
-      place.holder = undefined;
-      place.beats = 0;
-    },
-  };
   const inbox: Inbox = {
     post: async (mail) => {
       const posted = post(open(), mail);
@@ -211,15 +189,15 @@ function openStore(place: Place): SessionStore {
       return posted;
     },
     read: async (query = {}) => readMail(open(), query),
-    answer: async (answer) => {
-      const mail = answerMail(open(), answer);
-      if (mail !== undefined) notify(place, { sessionIds: [mail.sessionId], hasMail: false });
+    prune: async (before) => {
+      for (const { mail } of open().sessions.values())
+        for (const { num, at, reply } of [...mail.values()]) if (reply !== undefined && at < before) mail.delete(num);
     },
   };
   return {
     log,
     heads,
-    claims,
+    leases: createLeases(open),
     inbox,
     notes: {
       read: async (name) => open().notes.get(name),
@@ -247,9 +225,9 @@ function openStore(place: Place): SessionStore {
   };
 }
 
-/** Creates a place on which several stores can be opened: for tests of what survives a process. */
-export function createMemoryPlace(): MemoryPlace {
-  const place = createPlace();
+/** Creates a place on which several stores can be opened: for tests of what survives a process. The clock is that of the leases. */
+export function createMemoryPlace({ clock = systemClock }: { readonly clock?: Clock } = {}): MemoryPlace {
+  const place = createPlace(clock);
   return { open: () => openStore(place) };
 }
 

@@ -9,51 +9,31 @@ import { createWriteError } from './check-write.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import { SessionConflictError } from '../core/session-conflict-error.ts';
 import { SessionDeletedError } from '../core/session-deleted-error.ts';
-import type { HolderRow } from './holder-row.ts';
-import type {
-  ClaimRequest,
-  LogEntry,
-  Mail,
-  NewMail,
-  SessionDeletion,
-  SessionHeader,
-  SessionRewrite,
-  SessionWrite,
-} from './session-store.ts';
-import { StoreFencedError } from '../core/store-fenced-error.ts';
-
-/** A change of who holds the store. */
-export type HolderTask =
-  { readonly type: 'claim'; readonly request: ClaimRequest } | { readonly type: 'beat' | 'release'; readonly epoch: number };
-
-/** An answer to a mail; without a reply, the mail is removed. */
-export interface MailAnswer {
-  readonly epoch: number;
-  readonly num: number;
-  readonly reply?: string;
-}
+import { LeaseLostError } from '../core/lease-lost-error.ts';
+import { UnknownSessionError } from '../core/unknown-session-error.ts';
+import type { LeaseRow } from './lease-row.ts';
+import { checkLease, newLeaseRow, postLease, writeLease } from './lease-row.ts';
+import type { LogEntry, Mail, NewMail, SessionDeletion, SessionHeader, SessionWrite, WriteReceipt } from './session-store.ts';
 
 /** Something that the plan of a batch takes in. */
 export type PlannedTask =
   | { readonly type: 'write'; readonly write: SessionWrite }
-  | { readonly type: 'rewrite'; readonly rewrite: SessionRewrite }
   | { readonly type: 'delete'; readonly deletion: SessionDeletion }
-  | { readonly type: 'post'; readonly mail: NewMail }
-  | { readonly type: 'answer-mail'; readonly answer: MailAnswer }
-  | HolderTask;
+  | { readonly type: 'post'; readonly mail: NewMail };
 
 /** Something to do in a batch. */
 export type StoreTask = PlannedTask | { readonly type: 'quarantine'; readonly sessionId: string; readonly damage: string | undefined };
 
-/** Result of a task once the batch is stored: the current epoch, or the error that refused it. */
-export type StoreTaskResult =
-  | {
-      readonly ok: true;
-      readonly epoch: number;
-      /** The mail that was posted, or is there already. */
-      readonly mail?: Mail;
-    }
-  | { readonly ok: false; readonly error: unknown };
+/** Result of a task that fits. */
+export interface TaskReceipt extends Partial<WriteReceipt> {
+  /** The mail that was posted, or is there already. */
+  readonly mail?: Mail;
+  /** True if the session is ready to be claimed now. */
+  readonly isReady?: boolean;
+}
+
+/** Result of a task once the batch is stored, or the error that refused it. */
+export type StoreTaskResult = ({ readonly ok: true } & TaskReceipt) | { readonly ok: false; readonly error: unknown };
 
 /** A session as the batch leaves it. */
 export interface SessionDraft<Known extends KnownSession = KnownSession> {
@@ -61,14 +41,19 @@ export interface SessionDraft<Known extends KnownSession = KnownSession> {
   readonly before: Known | undefined;
   header: SessionHeader;
   head: number;
+  lease: LeaseRow;
   dropsEffects: boolean;
   effects: EffectRow[];
   readonly entries: LogEntry[];
   /** Stored entries with new texts. */
   readonly rewritten: Map<number, LogEntry>;
+  /** Mails that the batch adds; also those that it removes again. */
+  readonly posted: Mail[];
+  /** Mails with their replies, by their numbers; undefined for those that are removed. */
+  readonly mails: Map<number, Mail | undefined>;
 }
 
-/** Facts about what is stored. The plan asks only for sessions and mails that a task of the batch names. */
+/** Facts about what is stored. The plan asks only for sessions, mails and workers that a task of the batch names. */
 export interface StoredFacts<Known extends KnownSession = KnownSession> {
   /** Returns when a session was deleted. */
   findDeletion(sessionId: string): number | undefined;
@@ -79,72 +64,34 @@ export interface StoredFacts<Known extends KnownSession = KnownSession> {
   /** Returns a stored entry that is to be rewritten. Throws if it is damaged or missing. */
   findEntry(session: Known, n: number): LogEntry;
   /** Undefined if it is gone or damaged. */
-  findMail(num: number): Mail | undefined;
+  findMail(session: Known, num: number): Mail | undefined;
   /** Finds the mail of a request. Undefined if there is none, or if it is damaged. */
-  findRequestMail(mail: NewMail): Mail | undefined;
-  /** The highest number that a mail ever had. Asked for only if a mail is posted. */
-  findLastMail(): number;
-}
-
-/** Changes of the mailbox. Store them in this order: add what was posted, then change, then drop what deletions drop. */
-export interface MailDraft {
-  /** New mails, numbered. Also those that the same batch removes: their numbers are never used again. */
-  readonly posted: Mail[];
-  /** Mails with their replies; undefined for those that are removed. */
-  readonly changed: Map<number, Mail | undefined>;
+  findRequestMail(session: Known, requestId: string): Mail | undefined;
+  /** True if a worker with this id has joined, and was not freed since. */
+  hasWorker(id: string): boolean;
 }
 
 /** A batch that is being planned. */
 export interface BatchPlan<Known extends KnownSession = KnownSession> {
-  epoch: number;
-  /** Row of the holder; read only for batches with a task that needs it. */
-  holder: HolderRow | undefined;
-  /** True if that row is to be written. */
-  changesHolder?: boolean;
+  /** Time on the clock of the store. */
+  readonly now: number;
   readonly facts: StoredFacts<Known>;
   readonly drafts: Map<string, SessionDraft<Known>>;
   /** Deletion time of each session. Everything of it is removed, mails too, and a tombstone kept; an existing tombstone stays. */
   readonly deletions: Map<string, number>;
-  readonly mail: MailDraft;
 }
 
 /** Begins the plan of a batch. */
-export const createPlan = <Known extends KnownSession>(known: Pick<BatchPlan<Known>, 'epoch' | 'holder' | 'facts'>): BatchPlan<Known> => ({
+export const createPlan = <Known extends KnownSession>(known: Pick<BatchPlan<Known>, 'now' | 'facts'>): BatchPlan<Known> => ({
   ...known,
   drafts: new Map(),
   deletions: new Map(),
-  mail: { posted: [], changed: new Map() },
 });
 
 const createDraft = <Known extends KnownSession>(header: SessionHeader, before?: Known): SessionDraft<Known> => ({
-  before,
-  header,
-  head: before?.head ?? 0,
-  dropsEffects: false,
-  effects: [],
-  entries: [],
-  rewritten: new Map(),
+  ...{ before, header, head: before?.head ?? 0, lease: before?.lease ?? newLeaseRow },
+  ...{ dropsEffects: false, effects: [], entries: [], rewritten: new Map(), posted: [], mails: new Map() },
 });
-
-export function checkEpoch({ epoch }: Pick<BatchPlan, 'epoch'>, own: number): void {
-  if (own !== epoch) throw new StoreFencedError({ own, current: epoch });
-}
-
-/** Adds a change of the holder to the plan. Throws if it does not fit, and leaves the plan as it is. */
-export function planHolder(plan: Pick<BatchPlan, 'epoch' | 'holder' | 'changesHolder'>, task: HolderTask): void {
-  if (task.type === 'claim') {
-    const { holder, after = plan.epoch } = task.request;
-    checkEpoch(plan, after);
-    plan.epoch += 1;
-    plan.holder = holder && { epoch: plan.epoch, beats: 0, body: JSON.stringify(holder) };
-  } else {
-    checkEpoch(plan, task.epoch);
-    const { holder } = plan;
-    if (task.type === 'release') plan.holder = undefined;
-    else if (holder?.epoch === plan.epoch) plan.holder = { ...holder, beats: holder.beats + 1 };
-  }
-  plan.changesHolder = true;
-}
 
 /** Throws if the session was deleted. */
 export function checkNotDeleted(
@@ -165,42 +112,70 @@ function findDraft<Known extends KnownSession>(plan: BatchPlan<Known>, sessionId
   return before && createDraft(before.header, before);
 }
 
-function takeMail({ mail }: Pick<BatchPlan, 'mail'>, numbers: readonly number[] = []): void {
-  for (const num of numbers) mail.changed.set(num, undefined);
-}
-
 /** Adds a write to the plan. Throws if it does not fit, and leaves the plan as it is. */
-export function planWrite<Known extends KnownSession>(plan: BatchPlan<Known>, write: SessionWrite): void {
-  const { sessionId, after, header } = write;
-  checkEpoch(plan, write.epoch);
+export function planWrite<Known extends KnownSession>(plan: BatchPlan<Known>, write: SessionWrite): TaskReceipt {
+  const { sessionId, after, header, lease, keepsLease } = write;
   let draft = findDraft(plan, sessionId);
   const found = draft?.head ?? 0;
-  if (after === 0 ? draft !== undefined : found !== after) throw new SessionConflictError(sessionId, { expected: after, found });
+  // A session that exists says so to whoever would create it.
+  if (after === 0 && draft !== undefined) throw new SessionConflictError(sessionId, { expected: after, found });
+  if (draft !== undefined) checkLease(draft.lease, write);
+  if (keepsLease && !plan.facts.hasWorker(lease.worker)) throw new LeaseLostError(sessionId);
+  if (found !== after) throw new SessionConflictError(sessionId, { expected: after, found });
   if (draft !== undefined) checkNew(plan.facts, draft, write);
   else if (header !== undefined) draft = createDraft<Known>(header);
   else throw createWriteError(sessionId, 'a new session needs a header and its first entry');
+  const rewritten = planRewrites(plan, draft, write);
   extendDraft(draft, write);
-  takeMail(plan, write.takesMail);
+  for (const entry of rewritten)
+    if (entry.n > (draft.before?.head ?? 0)) draft.entries[entry.n - (draft.before?.head ?? 0) - 1] = entry;
+    else draft.rewritten.set(entry.n, entry);
+  answerMails(plan, draft, write);
+  draft.lease = writeLease(draft.lease, write, { isOpen: draft.header.isOpen, now: plan.now });
   plan.drafts.set(sessionId, draft);
+  return { hasMail: draft.lease.posted > draft.lease.applied, isReady: draft.lease.isReady };
 }
 
-/** Adds new texts to the plan. Throws if they do not fit, and leaves the plan as it is. */
-export function planRewrite<Known extends KnownSession>(plan: BatchPlan<Known>, rewrite: SessionRewrite): void {
-  const { sessionId, epoch, after, header } = rewrite;
-  checkEpoch(plan, epoch);
-  const draft = findDraft(plan, sessionId);
-  const found = draft?.head ?? 0;
-  if (draft === undefined || found !== after) throw new SessionConflictError(sessionId, { expected: after, found });
-  const stored = draft.before?.head ?? 0;
-  const entries = rewrite.entries.map(({ n, body, events }) => {
-    const { events: _, ...kept } = findEntry(plan.facts, draft, n);
+/** Returns stored entries with their new texts. */
+function planRewrites<Known extends KnownSession>(
+  { facts }: BatchPlan<Known>,
+  draft: SessionDraft<Known>,
+  { rewrites = [] }: SessionWrite,
+): readonly LogEntry[] {
+  return rewrites.map(({ n, body, events }) => {
+    const { events: _, ...kept } = findEntry(facts, draft, n);
     return { ...kept, body, ...omitUndefined({ events }) };
   });
-  for (const entry of entries)
-    if (entry.n > stored) draft.entries[entry.n - stored - 1] = entry;
-    else draft.rewritten.set(entry.n, entry);
-  if (header !== undefined) draft.header = copyHeader(header);
+}
+
+/** Answers the mail that a write applies or refuses, and removes those that it drops. */
+function answerMails<Known extends KnownSession>(
+  { facts }: BatchPlan<Known>,
+  { before, posted, mails }: SessionDraft<Known>,
+  { mail, dropsMail = [] }: SessionWrite,
+): void {
+  for (const num of dropsMail) mails.set(num, undefined);
+  if (mail === undefined) return;
+  const known = posted.find(({ num }) => num === mail.num) ?? (before && facts.findMail(before, mail.num));
+  mails.set(mail.num, mail.reply === undefined || known === undefined ? undefined : { ...known, reply: mail.reply });
+}
+
+/** Adds a mail to the plan. Throws if it does not fit, and leaves the plan as it is. The receipt has no mail if the log has the request. */
+export function planPost<Known extends KnownSession>(plan: BatchPlan<Known>, mail: NewMail): TaskReceipt {
+  const { sessionId, requestId, at, body } = mail;
+  const { facts } = plan;
+  const draft = findDraft(plan, sessionId);
+  if (draft === undefined) throw new UnknownSessionError(sessionId);
+  const { before, posted, mails, entries } = draft;
+  const stored = posted.find((each) => each.requestId === requestId) ?? (before && facts.findRequestMail(before, requestId));
+  const known = stored !== undefined && mails.has(stored.num) ? mails.get(stored.num) : stored;
+  if (known !== undefined) return { mail: known };
+  if (entries.some((entry) => entry.requestId === requestId) || (before !== undefined && facts.hasAnswer(before, requestId))) return {};
+  draft.lease = postLease(draft.lease, mail, plan.now);
+  const added: Mail = { num: draft.lease.posted, sessionId, requestId, at, body };
+  posted.push(added);
   plan.drafts.set(sessionId, draft);
+  return { mail: added, isReady: draft.lease.isReady };
 }
 
 function findEntry<Known extends KnownSession>(
@@ -213,14 +188,10 @@ function findEntry<Known extends KnownSession>(
   return entry as LogEntry;
 }
 
-/** Adds a deletion to the plan. Throws if it does not fit, and leaves the plan as it is. */
-export function planDeletion(plan: BatchPlan, { sessionId, epoch, at, takesMail }: SessionDeletion): void {
-  checkEpoch(plan, epoch);
-  const { deletions, drafts, facts, mail } = plan;
+/** Adds a deletion to the plan. */
+export function planDeletion({ deletions, drafts, facts }: BatchPlan, { sessionId, at }: SessionDeletion): void {
   deletions.set(sessionId, deletions.get(sessionId) ?? facts.findDeletion(sessionId) ?? at);
   drafts.delete(sessionId);
-  takeMail(plan, takesMail);
-  for (const [num, changed] of mail.changed) if (changed?.sessionId === sessionId) mail.changed.set(num, undefined);
 }
 
 /** Throws if a request was answered before, or an effect is stored already. */

@@ -1,12 +1,14 @@
 // The store of sessions.
-// Owns:     one log per session, the journal of its open step, and the fields that sessions are found by.
-// Does not: know the content of the texts that it keeps, or when a session runs.
+// Owns:     one log per session, the journal of its open step, the fields that sessions are found by, and who runs which session.
+// Does not: know the content of the texts that it keeps, or decide when a worker counts as gone.
 // T1. A write is kept whole or not at all, and what was kept survives the process.
 // T2. Writes of one session are kept in the order in which they were asked for.
 // T3. The log only grows. The journal of an open step is dropped in the same write that records the step.
-// T4. Only the process that claimed the store last can write. The claim says who that is, and whether it still gives signs of life.
+// T4. A session has an owner while it has work, and none at rest. Its fence grows each time that it gets an owner or loses one against
+//     its will: whoever writes with an earlier fence is refused, so no two workers ever write to it in turns.
 // T5. Damage is reported for the session that it belongs to; all others can be read.
-// T6. Mail, notes and reading need no claim: any process may use them. A mail is removed in the write that applies its action.
+// T6. Mail, notes and reading need no lease: any process may use them. Mails of a session are numbered, and applied in that order, each in
+//     the write that applies its action. A session with mail is never left without anybody who looks: it is ready to be claimed, or owned.
 // T7. A deleted session stays deleted: its id is never used again, and whoever still writes to it is refused. What is kept of it is not
 //     more than it takes to know the id again, and the time; notes about it are gone with it.
 // T8. Entries with events are also read across all sessions, in the order in which they were committed. One that is committed later never
@@ -17,42 +19,81 @@ import type { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { StopReason } from '../../continuation/index.ts';
 import type { ProcessIdentity } from '../../lib/index.ts';
 
-/** The process that has claimed a store. */
-export interface StoreHolder extends ProcessIdentity {
-  /** Different for each runtime. */
+/** A process that runs sessions. */
+export interface WorkerInfo extends ProcessIdentity {
+  /** Different for each runtime, and again after it was taken for gone. */
   readonly id: string;
   /** Name that the host gave it. */
   readonly name?: string;
-  readonly claimedAt: number;
+  readonly joinedAt: number;
+  /** Names of the agents that it runs. */
+  readonly agents: readonly string[];
 }
 
-/** The claim on a store, as everybody can read it. */
-export interface StoreClaim {
-  /** Number of the last claim; 0 if there was none. */
-  readonly epoch: number;
-  /** Absent if nobody holds the store, or if the holder did not say who it is. */
-  readonly holder?: StoreHolder;
-  /** Grows with each heartbeat of the holder. */
+/** A worker, as everybody can read it. */
+export interface StoredWorker extends WorkerInfo {
+  /** Number of sessions that it could start now. */
+  readonly room: number;
+  /** Grows with each sign of life. */
   readonly beats: number;
+  /** Time since the last one, by the clock of the store. */
+  readonly silentMs: number;
+  /** False if the store sees that the connection of the process is gone; absent if it cannot see that. */
+  readonly isConnected?: boolean;
+  /** Number of sessions that it owns. */
+  readonly sessions: number;
 }
 
-/** A claim to make. */
-export interface ClaimRequest {
-  readonly holder?: StoreHolder;
-  /** The last claim that the caller knows of; another one in the store refuses this one with `StoreFencedError`. @default any */
-  readonly after?: number;
+/** Sessions to claim. */
+export interface ClaimQuery {
+  /** Id of the worker that claims. */
+  readonly worker: string;
+  /** Most sessions to claim. Those that somebody has cancelled come on top of it. */
+  readonly limit: number;
+  /** Agents whose sessions are claimed; with `releases`, only sessions of these. */
+  readonly agents: readonly { readonly name: string; readonly releases?: readonly string[] }[];
+  /** The highest format that the worker can read. */
+  readonly maxFormat: number;
+  /** Time of the worker: sessions that are to be woken by then are claimed too. */
+  readonly now: number;
+  /** Only these, also if another worker would be preferred. @default any */
+  readonly sessionIds?: readonly string[];
+  /** All but these. @default none */
+  readonly except?: readonly string[];
+}
+
+/** A session that a worker owns from now on. */
+export interface ClaimedSession {
+  readonly sessionId: string;
+  readonly fence: number;
+  /** The number of the last entry. */
+  readonly head: number;
+  /** Number of workers that were lost in its open step. */
+  readonly attempts: number;
+  /** True if mail waits. */
+  readonly hasMail: boolean;
+}
+
+export interface ClaimedSessions {
+  readonly sessions: readonly ClaimedSession[];
+  /** Time after `now` at which the next session that fits and that nobody owns is to be woken; absent if there is none. */
+  readonly nextWakeAt?: number;
 }
 
 /** Fields that a session is found by, and that a list shows. Replaced with each write. */
 export interface SessionHeader {
   readonly id: string;
   readonly agentName: string;
+  /** Release of the agent that the session belongs to. */
+  readonly agentRelease: string;
+  /** Format of its entries. */
+  readonly format: number;
   readonly tenant?: string;
   readonly owner?: string;
   readonly tags: readonly string[];
   readonly status: ExecutionStatus;
   readonly stopReason?: StopReason;
-  /** True if something is left to do without anybody's help: found at the next start, whatever became of the process. */
+  /** True if something is left to do without anybody's help: a session that nobody owns is then ready to be claimed. */
   readonly isOpen: boolean;
   /** Time at which a wait of it expires. Milliseconds since the epoch. */
   readonly wakeAt?: number;
@@ -82,55 +123,71 @@ export interface LogEntry {
   readonly lastSeq?: number;
 }
 
+/**
+ * The right to write to a session. `held`: the worker owns the session with this fence. `free`: nobody owns the session, and nobody has
+ * since this fence; the write takes the next one. A session that is created has fence 0 before.
+ */
+export interface Lease {
+  readonly worker: string;
+  readonly fence: number;
+  readonly type: 'held' | 'free';
+}
+
 /** A write that is kept whole or not at all. */
 export interface SessionWrite {
   readonly sessionId: string;
-  /** Number that `claim` returned. */
-  readonly epoch: number;
+  readonly lease: Lease;
+  /** True if the worker owns the session after the write. Otherwise nobody does: it is ready if it is open or has mail, else at rest. */
+  readonly keepsLease: boolean;
+  /** True if the write is refused with `MailWaitingError` while mail waits that it does not apply. @default false */
+  readonly isBehindMail?: boolean;
   /** The last entry that the writer knows of; 0 makes the session. Another one in the store refuses the write. */
   readonly after: number;
   /** Needed to create a session; if absent, the stored one stays. */
   readonly header?: SessionHeader;
   /** Numbered from `after + 1` on. */
   readonly entries?: readonly LogEntry[];
+  /** New texts for entries up to `after`, such as those that hold a message to be erased. Everything else of the entries stays. */
+  readonly rewrites?: readonly Pick<LogEntry, 'n' | 'body' | 'events'>[];
   readonly effects?: readonly EffectRow[];
-  /** True if the step is recorded: drops its effects before anything of this write is added. */
+  /** True if the step is recorded: drops its effects before anything of this write is added, and its attempts start again. */
   readonly clearsEffects?: boolean;
-  /** Numbers of the mails whose actions this write applies: they are removed with it. One that is gone already does not matter. */
-  readonly takesMail?: readonly number[];
+  /** The mail that this write applies, or, with a reply, refuses. One that is refused stays for whoever asks. */
+  readonly mail?: { readonly num: number; readonly reply?: string };
+  /** Refused mails that are removed, such as those that hold a message to be erased. */
+  readonly dropsMail?: readonly number[];
+  /** True if the loss of the worker from now on counts as an attempt at the open step, false if not. @default as before */
+  readonly isStepping?: boolean;
+  /** True if the attempts at the open step start again. @default false */
+  readonly resetsAttempts?: boolean;
 }
 
-/** New texts for stored entries, kept whole or not at all. Everything else of the entries stays. */
-export interface SessionRewrite {
-  readonly sessionId: string;
-  /** Number that `claim` returned. */
-  readonly epoch: number;
-  /** The last entry that the writer knows of. Another one in the store refuses the rewrite. */
-  readonly after: number;
-  readonly header?: SessionHeader;
-  readonly entries: readonly Pick<LogEntry, 'n' | 'body' | 'events'>[];
+/** Receipt of a write. */
+export interface WriteReceipt {
+  /** True if mail waits. */
+  readonly hasMail: boolean;
 }
 
 /** The deletion of a session. */
 export interface SessionDeletion {
   readonly sessionId: string;
-  readonly epoch: number;
   readonly at: number;
-  readonly takesMail?: readonly number[];
 }
 
-/** An action that another process leaves for the worker. */
+/** An action that a process leaves for the worker that owns the session, or will. */
 export interface NewMail {
   readonly sessionId: string;
-  /** Unique in its session. */
+  /** Unique in its session, among mails and entries. */
   readonly requestId: string;
   readonly at: number;
   /** JSON text. */
   readonly body: string;
+  /** True if a worker that has no room applies it too. @default false */
+  readonly isUrgent?: boolean;
 }
 
-export interface Mail extends NewMail {
-  /** Counts up in the order in which mails were posted. */
+export interface Mail extends Omit<NewMail, 'isUrgent'> {
+  /** Counts from 1 in a session, in the order in which mails were posted. */
   readonly num: number;
   /** JSON text of the refusal; absent while the mail waits. */
   readonly reply?: string;
@@ -138,14 +195,12 @@ export interface Mail extends NewMail {
   readonly damage?: string;
 }
 
-/** Filter for mails; all given fields must match. In the order in which they were posted. */
+/** Filter for mails; all given fields must match. Those of a session are in the order in which they were posted. */
 export interface MailQuery {
   readonly sessionId?: string;
   readonly requestId?: string;
   /** True for those without a reply, false for those with one. */
   readonly isWaiting?: boolean;
-  /** Only those after this number. */
-  readonly after?: number;
   /** Also those that are damaged, which are left out otherwise. @default false */
   readonly includesDamaged?: boolean;
   /** Maximum number. @default 1000 */
@@ -172,15 +227,14 @@ export interface OpenEffects {
 export interface StoreChange {
   /** Sessions that may have changed; absent if it may be any. */
   readonly sessionIds?: readonly string[];
-  /** False if there is certainly no new mail. */
+  /** False if certainly no session got mail, or became ready. */
   readonly hasMail: boolean;
+  /** Ids of the workers that are to look for mail or ready sessions; absent if any may. */
+  readonly workers?: readonly string[];
 }
 
 /** A session as it is loaded to continue it. */
-export interface StoredSession {
-  readonly header: SessionHeader;
-  /** The number of the last entry. */
-  readonly head: number;
+export interface StoredSession extends SessionHead {
   /** From the last snapshot on. */
   readonly entries: readonly LogEntry[];
   readonly effects: readonly EffectRow[];
@@ -264,14 +318,21 @@ export interface FeedPage {
   readonly hasMore: boolean;
 }
 
-/** The head of a session: what it is found by, and how far its log goes. */
+/** The head of a session: what it is found by, how far its log goes, and who runs it. */
 export interface SessionHead {
   readonly header: SessionHeader;
   /** The number of the last entry. */
   readonly head: number;
+  readonly fence: number;
+  /** Number of workers that were lost in its open step. */
+  readonly attempts: number;
+  /** Id of the worker that owns it; absent if nobody does. */
+  readonly worker?: string;
+  /** Number of the last mail, if one waits. Its row may be lost. */
+  readonly lastMail?: number;
 }
 
-/** Logs of sessions. Reading needs no claim. */
+/** Logs of sessions. Reading needs no lease. */
 export interface Log {
   /** Undefined if there is no such session. Rejects with `SessionDeletedError` if it was deleted. */
   load(sessionId: string): Promise<StoredSession | undefined>;
@@ -281,11 +342,15 @@ export interface Log {
   findRequest(sessionId: string, requestId: string): Promise<LogEntry | undefined>;
   /** Rows of the open step, without the log. Undefined if there is no such session. */
   effects(sessionId: string, query?: EffectQuery): Promise<OpenEffects | undefined>;
-  /** Settles when the write is safe. Rejects with `SessionConflictError` if the log has grown otherwise, or the session exists. */
-  write(write: SessionWrite): Promise<void>;
-  /** Replaces texts of stored entries, such as those that hold a message to be erased. */
-  rewrite(rewrite: SessionRewrite): Promise<void>;
-  /** Removes everything of a session, notes about it too. Settles also if the session does not exist, which then never will. */
+  /**
+   * Settles when the write is safe. Rejects with `LeaseLostError` if the lease does not hold, with `MailWaitingError` if mail comes first, and
+   * with `SessionConflictError` if the log has grown otherwise, or the session exists.
+   */
+  write(write: SessionWrite): Promise<WriteReceipt>;
+  /**
+   * Removes everything of a session, notes about it too, whoever owns it. Settles also if the session does not exist, which then never
+   * will.
+   */
   delete(deletion: SessionDeletion): Promise<void>;
 }
 
@@ -298,27 +363,37 @@ export interface Heads {
   quarantine(sessionId: string, damage: string | undefined): Promise<void>;
 }
 
-/** The claim that one process has on a store. */
-export interface Claims {
-  /** Makes the caller the one writer: the one before is refused from now on. Returns a number that is higher than any before. */
-  claim(request?: ClaimRequest): Promise<number>;
-  read(): Promise<StoreClaim>;
-  /** Notes that the holder of this claim is alive. Rejects with `StoreFencedError` if another has claimed the store since. */
-  beat(epoch: number): Promise<void>;
-  /** Releases the claim. Rejects with `StoreFencedError` if another has claimed it since. */
-  release(epoch: number): Promise<void>;
+/** Workers, and the sessions that they own. */
+export interface Leases {
+  /** Adds a worker. `before`: the id that it had when others took it for gone; what was counted against that is taken back. */
+  join(worker: WorkerInfo, sign: { readonly room: number; readonly before?: string }): Promise<void>;
+  /** Shows that a worker is alive, and how much room it has. Returns false, and changes nothing, if it is not known, or was freed. */
+  beat(worker: string, room: number): Promise<boolean>;
+  /** All workers, by when they joined. */
+  workers(): Promise<readonly StoredWorker[]>;
+  /**
+   * Removes a worker that counts as gone, unless it has given a sign of life since: its sessions are ready for others, with a higher fence,
+   * and each with an open step has one attempt more. Without a worker: frees the sessions of workers that are not known. Returns the
+   * number of sessions.
+   */
+  free(gone?: { readonly worker: string; readonly beats: number }): Promise<number>;
+  /** Makes a worker the owner of sessions that are ready. Those of tenants with few come first; those with attempts come last. */
+  claim(query: ClaimQuery): Promise<ClaimedSessions>;
+  /** Removes a worker; its sessions are ready, and nothing counts as an attempt. Given ids: only these, and the worker stays. */
+  leave(worker: string, sessionIds?: readonly string[]): Promise<void>;
 }
 
-/** Actions that other processes leave for the worker. */
+/** Actions that processes leave for the owner of a session. */
 export interface Inbox {
   /**
-   * Adds a mail; settles when it is safe. If the session has a mail for the same request, that one is returned and nothing is added.
-   * Rejects with `SessionDeletedError` if the session was deleted. The session need not exist yet.
+   * Adds a mail; settles when it is safe, and makes a session ready that nobody owns. If the session has a mail for the same request, that
+   * one is returned and nothing is added; undefined if its log has the request. Rejects with `UnknownSessionError` or
+   * `SessionDeletedError`.
    */
-  post(mail: NewMail): Promise<Mail>;
+  post(mail: NewMail): Promise<Mail | undefined>;
   read(query?: MailQuery): Promise<readonly Mail[]>;
-  /** Answers a mail without applying it; undefined removes it. For the holder of the claim. A mail that is gone does not matter. */
-  answer(answer: { readonly epoch: number; readonly num: number; readonly reply?: string }): Promise<void>;
+  /** Removes replies to mails from before this time. */
+  prune(before: number): Promise<void>;
 }
 
 /** A text that any process keeps under a name, such as the place of a reader in the feed. */
@@ -357,7 +432,7 @@ export interface NoteQuery {
   readonly limit?: number;
 }
 
-/** Notes that processes share. They need no claim. */
+/** Notes that processes share. */
 export interface Notes {
   /** Undefined if there is none. */
   read(name: string): Promise<StoredNote | undefined>;
@@ -381,13 +456,13 @@ export interface Changes {
 
 /**
  * A store: ports on the same data. Every method rejects with a typed error: `StoreUnavailableError` if the store cannot be used (closed,
- * full, read-only), `StoreFencedError` if another has claimed it since, `SessionDamagedError` if the stored data of a session cannot be
- * trusted, `SessionDeletedError` if the session was deleted.
+ * full, read-only), `SessionDamagedError` if the stored data of a session cannot be trusted, `SessionDeletedError` if the session was
+ * deleted.
  */
 export interface SessionStore {
   readonly log: Log;
   readonly heads: Heads;
-  readonly claims: Claims;
+  readonly leases: Leases;
   readonly inbox: Inbox;
   readonly notes: Notes;
   readonly feed: Feed;

@@ -9,6 +9,7 @@ import type { EffectRow } from '../../journal/index.ts';
 import { StopReason } from '../../continuation/index.ts';
 import { cleanText, omitUndefined, readArray, readObject, readString } from '../../lib/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
+import type { LeaseRow } from './lease-row.ts';
 import type { LogEntry, Mail, SessionHeader, StoredNote } from './session-store.ts';
 
 /** The columns of each table, in the order of its checksum. */
@@ -18,6 +19,8 @@ export const storedColumns = {
     'num',
     'id',
     'agent_id',
+    'agent_release',
+    'format',
     'tenant',
     'owner',
     'tags',
@@ -34,11 +37,17 @@ export const storedColumns = {
   log: ['session', 'n', 'at', 'is_snapshot', 'execution', 'step', 'request_id', 'last_seq', 'session_id', 'body', 'events'],
   effects: ['session', 'k', 'key', 'phase', 'body'],
   quarantine: ['id', 'session', 'damage'],
-  holder: ['num', 'epoch', 'beats', 'body'],
-  mail: ['num', 'session_id', 'request_id', 'at', 'body', 'reply'],
+  mail: ['session', 'num', 'session_id', 'request_id', 'at', 'body', 'reply'],
   tombstones: ['id', 'num', 'at', 'id_copy'],
   notes: ['name', 'version', 'session_id', 'body'],
 } as const;
+
+/**
+ * Columns of `heads` that say who runs a session. They are not part of its checksum: the store changes them for many sessions at once. Who
+ * writes with a wrong one is refused, or a session is claimed again.
+ */
+export const leaseColumns: readonly string[] =
+  'fence owner last is_ready ready_at posted applied attempts blamed is_stepping is_urgent'.split(' ');
 
 export type StoredTable = keyof typeof storedColumns;
 /** A row as it was read, by column. */
@@ -87,6 +96,8 @@ export function toHeaderValues(num: number, header: SessionHeader): Values {
     num,
     header.id,
     header.agentName,
+    header.agentRelease,
+    header.format,
     header.tenant,
     header.owner,
     JSON.stringify(header.tags),
@@ -106,6 +117,8 @@ export function readHeader(row: StoredRow): SessionHeader {
   return omitUndefined({
     id: data.string('id'),
     agentName: data.string('agent_id'),
+    agentRelease: data.string('agent_release'),
+    format: data.number('format'),
     tenant: data.optionalString('tenant'),
     owner: data.optionalString('owner'),
     tags: readArray(JSON.parse(data.string('tags')), 'sessions.tags', readString),
@@ -160,7 +173,33 @@ export function readEffect(row: StoredRow): EffectRow {
   return { key: data.string('key'), phase: data.oneOf('phase', ['intent', 'result']), body: data.string('body') };
 }
 
-export const toMailValues = (mail: Mail): Values => [mail.num, mail.sessionId, mail.requestId, mail.at, mail.body, mail.reply];
+/** Values of the lease columns. */
+export const toLeaseValues = (row: LeaseRow): readonly StoredValue[] => [
+  ...[row.fence, row.owner ?? null, row.last ?? null, row.isReady ? 1 : 0, row.readyAt, row.posted, row.applied],
+  ...[row.attempts, row.blamed ?? null, row.isStepping ? 1 : 0, row.isUrgent ? 1 : 0],
+];
+
+/** Reads the lease columns of a row of `heads`. Numbers may come as text. */
+export function readLease(row: StoredRow): LeaseRow {
+  const readName = (column: string): string | undefined => (typeof row[column] === 'string' ? row[column] : undefined);
+  return omitUndefined({
+    ...{ fence: Number(row['fence']), owner: readName('owner'), last: readName('last') },
+    ...{ isReady: Number(row['is_ready']) === 1, readyAt: Number(row['ready_at']) },
+    ...{ posted: Number(row['posted']), applied: Number(row['applied']) },
+    ...{ attempts: Number(row['attempts']), blamed: readName('blamed') },
+    ...{ isStepping: Number(row['is_stepping']) === 1, isUrgent: Number(row['is_urgent']) === 1 },
+  });
+}
+
+export const toMailValues = (session: number, mail: Mail): Values => [
+  session,
+  mail.num,
+  mail.sessionId,
+  mail.requestId,
+  mail.at,
+  mail.body,
+  mail.reply,
+];
 
 /** Reads the mail of a row whose checksum is right. */
 export function readMailRow(row: StoredRow): Mail {

@@ -10,7 +10,7 @@ import type { Random } from '../../lib/index.ts';
 import { defaultRedactor, latestTime } from '../../lib/index.ts';
 import type { Execution } from '../execution.ts';
 import type { Judged } from './judge.ts';
-import type { EngineOutageRule } from '../run-options.ts';
+import type { OutageRule } from '../run-options.ts';
 import type { RunState } from '../run-state.ts';
 import type { Step } from '../step.ts';
 import type { ProviderWait } from '../waiting.ts';
@@ -20,7 +20,7 @@ const waits = { baseMs: 30_000, factor: 2, capMs: 300_000 };
 
 /** Facts for the decision about a failed step. */
 interface FailedStep<State> {
-  readonly rule: EngineOutageRule;
+  readonly rule: OutageRule;
   readonly judged: Judged<State>;
   /** Handling of the failure that decided. */
   readonly handling: ErrorHandling;
@@ -49,8 +49,7 @@ export function findProviderWait<State extends RunState>(failed: FailedStep<Stat
   if (!isProviderEnd(handling.cause) || !endsByOutage(failed)) return undefined;
   const { outage }: Execution = state.execution;
   const since = outage?.since ?? now - (handling.context.failureSpanMs ?? 0);
-  const lastedMs = (outage && rule.measureMs?.(since)) ?? Math.max(0, now - since);
-  const leftMs = rule.maxMs - lastedMs;
+  const leftMs = rule.maxMs - Math.max(0, now - since);
   const tries = (outage?.tries ?? 0) + 1;
   const askedMs = Math.max(0, ...state.errors.map(({ retryAfterMs = 0 }) => retryAfterMs));
   if (leftMs <= 0 || askedMs > leftMs) return undefined;

@@ -34,6 +34,7 @@ export interface RuntimeStage {
   readonly becomes: (id: string, status: Session['status']) => Promise<Session>;
   readonly kill: () => Promise<void>;
   readonly drain: () => Promise<void>;
+  readonly add: () => Promise<void>;
   readonly restart: (options?: RuntimeWorldOptions) => Promise<void>;
   readonly advance: (ms: number) => Promise<void>;
 }
@@ -159,6 +160,7 @@ export function createRuntimeStage(world: RuntimeWorld): RuntimeStage {
       }, `session ${id} becoming ${status}`),
     kill: async () => within(need(world.kill?.(), 'kill'), 'kill()'),
     drain: async () => within(need(world.drain?.(), 'drain'), 'drain()'),
+    add: async () => within(need(world.add?.(), 'workers'), 'add()'),
     restart: async (options) => within(need(world.restart?.(options), 'kill or drain'), 'restart()'),
     advance: async (ms) => within(need(world.advance?.(ms), 'time'), 'advance()'),
   };

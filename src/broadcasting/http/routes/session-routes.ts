@@ -1,8 +1,9 @@
 // Routes that create, find and use sessions.
-import { describeValue, InvalidArgumentError, omitUndefined } from '../../../lib/index.ts';
+import type { JsonObject } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, omitUndefined, present } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { readContentPart } from '../../../messages/index.ts';
-import type { NewSession, SendOptions, SessionResult, SessionSummary } from '../../../sessions/index.ts';
+import type { NewSession, SendOptions, SessionResult, SessionSummary, StoredWorker } from '../../../sessions/index.ts';
 import { readBody } from '../read-body.ts';
 import { toFactsView, toSessionView, toSummaryView } from '../session-view.ts';
 import { readQuery } from './read-query.ts';
@@ -96,13 +97,16 @@ async function resume(call: SessionCall): Promise<ActionPlan> {
   return toPlan(call, options, { input: {}, act: () => call.services.runtime.resume(call.session.id, options) });
 }
 
+/** Shows a worker without its name, process and machine. */
+const toWorkerView = ({ agents, sessions, room, silentMs, isConnected }: StoredWorker): JsonObject =>
+  present({ agents, sessions, room, silent_ms: silentMs, is_connected: isConnected });
+
 async function checkHealth(call: RouteCall): Promise<Response> {
-  const health = await call.services.runtime.health();
-  const { role, isHolder, isStandby, isDraining, isStoreReachable } = health;
+  const { role, isDraining, isStoreReachable, workers } = await call.services.runtime.health();
   const isHealthy = isStoreReachable && !isDraining;
-  const shown = { role, is_holder: isHolder, is_standby: isStandby, is_draining: isDraining, is_store_reachable: isStoreReachable };
+  const shown = { role, is_draining: isDraining, is_store_reachable: isStoreReachable, workers: workers.map(toWorkerView) };
   // Sessions, hosts and reasons of holds are not shown: they belong to different tenants.
-  return send(call, isHealthy ? 200 : 503, { is_healthy: isHealthy, ...shown, has_worker: health.holder !== undefined });
+  return send(call, isHealthy ? 200 : 503, { is_healthy: isHealthy, ...shown });
 }
 
 export const sessionRoutes: readonly Route[] = [
