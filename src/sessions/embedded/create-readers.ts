@@ -21,7 +21,12 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
   const { store, watcher, closing, openSteps: hub } = host;
   const get = async (given: string): Promise<Session> => {
     const sessionId = parseText(given, 'A session id');
-    return (await host.view(sessionId)) ?? client.view(sessionId);
+    try {
+      return (await host.view(sessionId)) ?? (await client.view(sessionId));
+    } catch (error) {
+      if (!host.isClient) await host.noteDamage(sessionId, error);
+      throw error;
+    }
   };
   return {
     get,

@@ -180,6 +180,11 @@ export class SessionHost implements SessionServices, LogServices {
     return (await this.findCurrent(sessionId))?.view(toMailedActions(mails));
   }
 
+  /** Notes the damage of a session, if that is the error of reading it. */
+  async noteDamage(sessionId: string, error: unknown): Promise<void> {
+    if (error instanceof SessionDamagedError) await this.store.heads.quarantine(sessionId, cleanText(error.damage));
+  }
+
   /** Calls back when more of a session is stored; returns its unsubscribe. */
   follow(sessionId: string, call: () => void): () => void {
     const followers = this.#followers.get(sessionId) ?? new Set();
@@ -389,7 +394,7 @@ export class SessionHost implements SessionServices, LogServices {
     try {
       return new LiveSession(await this.#loadLog(sessionId), this);
     } catch (error) {
-      if (error instanceof SessionDamagedError) await this.store.heads.quarantine(sessionId, cleanText(error.damage));
+      await this.noteDamage(sessionId, error);
       throw error;
     }
   }
