@@ -87,7 +87,7 @@ const getOffset = ({ data }: EventEnvelope): number => Number(data['offset']);
 const isOfSameText = (one: EventEnvelope, other: EventEnvelope): boolean =>
   getTextKey(one) === getTextKey(other) && (one.data['text'] === undefined) === (other.data['text'] === undefined);
 
-/** Lists the chunks of texts that are being written and shown. */
+/** Lists the chunks of texts that are being written and shown; of each text the newest first. */
 function listOpenChunks(view: AgentView): readonly EventEnvelope[] {
   const chunks: EventEnvelope[] = [];
   for (const text of getShown(getState(view).open).texts)
@@ -187,9 +187,12 @@ describe('the view of a session', () => {
         // Right behind a chunk, so that a text is open.
         const sent = live.slice(0, (ends[Math.floor(draw(chance) * ends.length)] ?? live.length) + 1);
         const whole = reduceAll(empty, sent);
-        const received = sent.filter((each) => !isChunk(each) || draw(chance) < 0.6);
-        const view = shuffle(received, chance).reduce(reduce, empty);
+        // The newest chunk arrives and one before it does not, so that there is something to name; the others are left to chance.
         const open = listOpenChunks(whole);
+        const [newest, ...earlier] = open;
+        const lost = earlier[Math.floor(draw(chance) * earlier.length)];
+        const received = sent.filter((each) => !isChunk(each) || each === newest || (each !== lost && draw(chance) < 0.6));
+        const view = shuffle(received, chance).reduce(reduce, empty);
         for (const chunk of open.filter((each) => !received.includes(each))) {
           const isFollowed = open.some(
             (each) => received.includes(each) && isOfSameText(each, chunk) && getOffset(each) > getOffset(chunk),
