@@ -39,7 +39,7 @@ type AdvisedCode =
 /** Advice for the codes that a failure recorded on a step can have. */
 export const adviceByCode: Readonly<Record<AdvisedCode, string>> = {
   aborted: 'Send a message to start again.',
-  'approval-check-failed': 'Fix the needsApproval function of the tool: it must return true or false.',
+  'approval-check-failed': 'Fix the needsApproval function of the tool: it must return true or false, or text as the reason for asking.',
   'attachment-refused': 'Send a message to continue without the attachment, or convert it to a type that the model reads.',
   cancelled: 'Send a message to start again.',
   'context-overflow': 'Send fewer or shorter messages: add compaction(), or limit tool results with maxResultChars.',

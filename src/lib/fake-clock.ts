@@ -19,11 +19,16 @@ interface Timer {
   readonly call: () => void;
 }
 
-/** Lets everything run that is ready: queued microtasks, however deep the chain, and work that gives way to the event loop once or twice. */
+/** Longest real time of a turn in which nothing has given way: long work does so every eight milliseconds, and then more is to come. */
+const quietMs = 6;
+
+/** Lets everything run that is ready: queued microtasks, however deep the chain, and work that gives way to the event loop some times. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 2; turn += 1) {
+  for (let quiet = 0, turn = 0; quiet < 2 && turn < 20; turn += 1) {
+    const began = performance.now();
     await new Promise((resolve) => setTimeout(resolve, 0));
-    await nextTurn();
+    for (let times = 0; times < 4; times += 1) await nextTurn();
+    quiet = performance.now() - began < quietMs ? quiet + 1 : 0;
   }
 }
 

@@ -5,6 +5,7 @@ export type { ApprovalUse, SessionEvent } from './core/action-events.ts';
 export type { SessionApproval } from './core/session-approvals.ts';
 export { ApprovalRevoked, CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './core/action-events.ts';
 export { AgentChangedError } from './core/agent-changed-error.ts';
+export { isTraceparent } from './core/parse-input.ts';
 export { OnVersionChange } from './core/agents.ts';
 export { computeApprovalDigest } from './core/approval-digest.ts';
 export type { KnownSession, RowChecks } from './store/check-rows.ts';

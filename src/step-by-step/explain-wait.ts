@@ -39,7 +39,7 @@ export function describeWait(wait: Wait, turn?: string): string {
   const end = `(${toShownText(wait.id)})${asker}`;
   switch (wait.type) {
     case 'approval':
-      return `approval of ${toShownText(wait.toolName)} ${end}${problem}`;
+      return `approval of ${toShownText(wait.toolName)} ${end}${wait.reason === undefined ? '' : `: ${toShownText(wait.reason)}`}${problem}`;
     case 'client-tool':
       return `the output of ${toShownText(wait.toolName)} ${end}${problem}`;
     case 'unknown-call':

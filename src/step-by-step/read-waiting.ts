@@ -25,11 +25,19 @@ export function readWait(input: unknown, path: string): Wait {
         ...common,
         toolName: data.string('toolName'),
         args: data.json('args'),
+        fingerprint: data.optionalString('fingerprint'),
+        reason: data.optionalString('reason'),
         approvalScope: readScope(data.optionalObject('approvalScope')),
       });
     case 'client-tool':
     case 'unknown-call':
-      return { type, ...common, toolName: data.string('toolName'), args: data.json('args') };
+      return omitUndefined({
+        type,
+        ...common,
+        toolName: data.string('toolName'),
+        args: data.json('args'),
+        fingerprint: data.optionalString('fingerprint'),
+      });
     case 'person':
       return omitUndefined({
         type,

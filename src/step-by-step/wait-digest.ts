@@ -11,6 +11,8 @@ export interface AskedCall {
   readonly id: string;
   readonly toolName?: string | null;
   readonly args?: Json;
+  /** Reason that the tool's rule gave for asking. Not part of what is answered. */
+  readonly reason?: string;
 }
 
 /** Returns a wait as it is shown in this state. */

@@ -16,6 +16,8 @@ interface ToolCallWait<Type extends string> {
   readonly problem?: string;
   /** Path of the nested run that asks, outermost name first. Absent if the run itself asks. */
   readonly agent?: string;
+  /** The `fingerprint` of the tool when it was called, if it has one. */
+  readonly fingerprint?: string;
 }
 
 interface PersonWait {
@@ -49,6 +51,8 @@ export interface ProviderWait {
 export type Wait =
   /** A gated call: approve it, optionally with other arguments, or reject it. */
   | (ToolCallWait<'approval'> & {
+      /** Reason that the tool's rule gave for asking, if it gave one. */
+      readonly reason?: string;
       /** Range of an approval for the rest of the session, if the tool allows that. */
       readonly approvalScope?: ApprovalScope;
     })

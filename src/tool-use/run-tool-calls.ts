@@ -239,12 +239,16 @@ function toWaitResults({ setup, turn }: Work, prepared: WaitingCall): CallResult
   // Nobody is asked in a run that is about to end.
   if (scope.control.ending === undefined && scope.control.forbidding === undefined) {
     const Requested = prepared.type === 'client-tool' ? ToolCallStarted : ToolApprovalRequested;
-    scope.events.emit((header) => new Requested(header, setup.name, { ...toFacts(prepared.call), waitId: `${scope.nesting.path}${id}` }));
+    const reason = prepared.type === 'client-tool' ? undefined : prepared.reason;
+    const facts = { ...toFacts(prepared.call), waitId: `${scope.nesting.path}${id}`, ...omitUndefined({ reason }) };
+    scope.events.emit((header) => new Requested(header, setup.name, facts));
   }
-  if (prepared.type === 'client-tool') return { executions: [], waits: [{ type: 'client-tool', id, toolName, args }] };
-  const { problem, tool } = prepared;
+  const fingerprint = prepared.tool?.type === 'provider' ? undefined : prepared.tool?.fingerprint;
+  const call = omitUndefined({ id, toolName, args, fingerprint });
+  if (prepared.type === 'client-tool') return { executions: [], waits: [{ type: 'client-tool', ...call }] };
+  const { problem, reason, tool } = prepared;
   const approvalScope = tool?.type === 'function' ? tool.approvalScope : undefined;
-  return { executions: [], waits: [omitUndefined({ type: 'approval' as const, id, toolName, args, problem, approvalScope })] };
+  return { executions: [], waits: [omitUndefined({ type: 'approval' as const, ...call, problem, reason, approvalScope })] };
 }
 
 /** All results as one, in the given order. */

@@ -82,6 +82,13 @@ export class ToolCallStarted<Name extends string = string> extends CallEvent<Nam
 /** A person has to agree before the call runs. */
 export class ToolApprovalRequested<Name extends string = string> extends CallEvent<Name> {
   readonly type = 'ToolApprovalRequested';
+  /** Reason that the tool's rule gave for asking, if it gave one. */
+  declare readonly reason?: string;
+
+  constructor(header: EventHeader, orchestrator: string, facts: CallFacts<Name> & { readonly reason?: string }) {
+    super(header, orchestrator, facts);
+    if (facts.reason !== undefined) this.reason = facts.reason;
+  }
 }
 
 /** Progress of a call. Emitted at once, never stored. */

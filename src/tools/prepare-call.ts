@@ -1,7 +1,7 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { Clock, Json, Soon } from '../lib/index.ts';
-import { aborted, jsonCopy, systemClock, toCanonical, untilAborted } from '../lib/index.ts';
+import { aborted, cleanText, jsonCopy, systemClock, toCanonical, untilAborted } from '../lib/index.ts';
 import type { ProviderTool, ToolCall } from '../messages/index.ts';
 import { findJsonProblem } from './json-problem.ts';
 import type { Parsed } from './schema-issue.ts';
@@ -39,6 +39,8 @@ export type WaitingCall =
       readonly tool: Tool | undefined;
       /** Reason why a given approval cannot be used. */
       readonly problem?: string;
+      /** Reason that the tool's rule gave for asking. */
+      readonly reason?: string;
     }
   /** Somebody outside runs it. */
   | { readonly type: 'client-tool'; readonly call: ToolCall; readonly tool: ClientTool }
@@ -134,12 +136,12 @@ function checkGate<Context>(ready: ReadyCall, { approved = false, context, state
   const { needsApproval } = tool;
   // Most tools are never gated.
   if (approved || needsApproval === false) return ready;
-  const gated: PreparedCall = { type: 'needs-approval', call, tool };
+  const gated: WaitingCall = { type: 'needs-approval', call, tool };
   if (needsApproval === true) return gated;
   return follow<unknown, PreparedCall | Refusal>(
     () => needsApproval(ready.parsed, { context, toolCallId: call.id, state }),
     // A gate without a clear answer stays shut.
-    (answer) => (answer === false ? ready : gated),
+    (answer) => (answer === false ? ready : typeof answer === 'string' && answer !== '' ? { ...gated, reason: cleanText(answer) } : gated),
     (error) => refuse('approval-check-failed', `Whether "${call.name}" may run could not be found out: ${classifyError(error).message}`),
   );
 }

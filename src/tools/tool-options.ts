@@ -73,8 +73,8 @@ export interface FunctionToolOptions<Input, Returned, Context, Output = undefine
   readonly timeoutMs?: number;
   /** Rule for a call that was interrupted. @default 'once' */
   readonly effect?: EffectClass;
-  /** True if a person must agree first. @default false */
-  readonly needsApproval?: boolean | ((args: ArgsOf<Input>, ctx: ApprovalContext<Context>) => boolean);
+  /** True, or the reason in words, if a person must agree first. @default false */
+  readonly needsApproval?: boolean | ((args: ArgsOf<Input>, ctx: ApprovalContext<Context>) => boolean | string);
   /** Lets people approve later calls too, for the rest of a session: those with the same arguments, so many, for so long. @default each call needs its own */
   readonly approvalScope?: ApprovalScope;
   /** Finds out what happened to a call that was cut off. */

@@ -38,6 +38,8 @@ export interface DescribedTool<Result = unknown> {
   readonly providerOptions?: JsonObject;
   /** Set if the provider defines the tool and the host runs it. */
   readonly offeredAs?: OfferedAs;
+  /** Identifies the version of a tool that somebody else defines and may change: kept with each wait for it. */
+  readonly fingerprint?: string;
   /** Number of characters of a result that the model reads; the record keeps all of it. @default 50_000 */
   readonly maxResultChars?: number;
   /** A method, so that a tool with a typed result fits. */
@@ -54,7 +56,8 @@ export interface FunctionTool<Args = never, Result = unknown, Context = never> e
   readonly needsContext?: boolean;
   readonly effect: EffectClass;
   readonly timeoutMs?: number;
-  readonly needsApproval: boolean | ((args: Args, ctx: ApprovalContext<Context>) => boolean | PromiseLike<boolean>);
+  /** Text is the reason for asking. */
+  readonly needsApproval: boolean | ((args: Args, ctx: ApprovalContext<Context>) => boolean | string | PromiseLike<boolean | string>);
   /** Range of an approval for the rest of a session; absent if each call needs its own. */
   readonly approvalScope?: ApprovalScope;
   readonly reconcile?: (

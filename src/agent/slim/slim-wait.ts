@@ -32,7 +32,7 @@ export interface SlimWait extends SlimArgs {
   /** Path of the run inside a call that asks. */
   readonly agent?: string;
   readonly participant?: string;
-  /** Why a provider, or a person after crashes, is waited for. */
+  /** Why a provider, a person after crashes, or an approval is waited for. */
   readonly reason?: string;
   readonly since?: string;
   /** Number of times that the step was tried. */
@@ -90,7 +90,7 @@ export const readWait: ReadValue<SlimWait> = (input, path) => {
 
 type RetriedFields = Pick<SlimWait, 'reason' | 'since' | 'tries' | 'next_try_at' | 'give_up_at'>;
 
-/** Writes how often a step was tried, and when it is tried again. */
+/** Writes why somebody is waited for, how often a step was tried, and when it is tried again. */
 function writeTries(wait: Wait, writer: SlimWriter): RetriedFields {
   if (wait.type === 'provider') {
     const { reason, since, tries, nextTryAt, giveUpAt } = wait;
@@ -102,6 +102,7 @@ function writeTries(wait: Wait, writer: SlimWriter): RetriedFields {
       give_up_at: toIso(giveUpAt),
     };
   }
+  if (wait.type === 'approval') return wait.reason === undefined ? {} : { reason: writer.writeText(wait.reason) };
   if (wait.type !== 'person' || wait.reason === undefined) return {};
   return { reason: wait.reason, since: toIso(wait.since), tries: wait.attempts };
 }

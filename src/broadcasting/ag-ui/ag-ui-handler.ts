@@ -9,6 +9,7 @@ import type { RunState } from '../../step-by-step/index.ts';
 import { NotWaitingError } from '../../step-by-step/index.ts';
 import type { Session, SessionRuntime } from '../../sessions/index.ts';
 import type { Caller } from '../http/index.ts';
+import { toOrigin } from '../http/index.ts';
 import {
   describeError,
   getSession,
@@ -132,7 +133,7 @@ async function handleStop(services: AgUiServices, request: Request): Promise<Res
   const session = await getSession(services, threadId);
   const reason = 'stopped on the page';
   await services.gate.check(caller, { action: 'cancel', session, input: { reason } });
-  await services.runtime.cancel(session.id, reason, { by: caller.by, until: 'accepted' });
+  await services.runtime.cancel(session.id, reason, { ...toOrigin(caller), until: 'accepted' });
   return toResponse(services.redactor, 202, { threadId });
 }
 

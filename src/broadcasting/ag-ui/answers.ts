@@ -2,7 +2,16 @@
 // W1. Each answer is for the wait whose digest is in the id of its interrupt. The runtime refuses any other.
 // W2. The same answer twice has an effect once: something that was answered is not waited for any more. A grant needs an id for that.
 import type { Json } from '../../lib/index.ts';
-import { checkKeys, describeValue, InvalidArgumentError, isRecord, parseJsonText, systemIds, toCanonical } from '../../lib/index.ts';
+import {
+  checkKeys,
+  describeValue,
+  InvalidArgumentError,
+  isRecord,
+  omitUndefined,
+  parseJsonText,
+  systemIds,
+  toCanonical,
+} from '../../lib/index.ts';
 import type { ActionOptions, Actor, SessionResult, SessionRuntime, SessionWait } from '../../sessions/index.ts';
 import type { Grant } from '../../step-by-step/index.ts';
 import { assertParsable } from '../http/index.ts';
@@ -24,6 +33,7 @@ export interface GivenAnswer {
   readonly wait: InterruptRef;
   readonly decision: Decision;
   readonly by: Actor;
+  readonly traceparent?: string;
 }
 
 const cancelled = 'The request was cancelled.';
@@ -110,9 +120,9 @@ export function giveAnswer(
   answer: GivenAnswer,
   { sessionId, requestId }: { readonly sessionId: string; readonly requestId: string },
 ): Promise<SessionResult> {
-  const { decision, by } = answer;
+  const { decision, by, traceparent } = answer;
   const wait = { id: answer.wait.waitId, digest: answer.wait.digest };
-  const options: ActionOptions = { by, requestId, until: 'accepted' };
+  const options: ActionOptions = { by, ...omitUndefined({ traceparent }), requestId, until: 'accepted' };
   switch (decision.action) {
     case 'approve': {
       const { args, scope } = decision;

@@ -7,6 +7,7 @@ import { Message } from '../../messages/index.ts';
 import type { Session, SessionWait } from '../../sessions/index.ts';
 import { MessageRefusedError } from '../../step-by-step/index.ts';
 import type { Caller } from '../http/index.ts';
+import { toOrigin } from '../http/index.ts';
 import { isAgentsId } from './ag-ui-ids.ts';
 import type { GivenAnswer } from './answers.ts';
 import { giveAnswer, toAnswerRequestId } from './answers.ts';
@@ -41,7 +42,7 @@ export async function planThread(
 ): Promise<() => Promise<Session>> {
   const wishes = { ...(await newSession({ ...caller, action: 'create', body })), id: threadId };
   await gate.check(caller, { action: 'create', input: { newSession: wishes } });
-  return () => runtime.create(wishes, { by: caller.by, until: 'accepted', requestId: 'ag-ui/thread' });
+  return () => runtime.create(wishes, { ...toOrigin(caller), until: 'accepted', requestId: 'ag-ui/thread' });
 }
 
 /** Throws if the agent has, or may get, a message with this id: a page would take the one for the other. */
@@ -124,6 +125,6 @@ export async function startRun(run: SessionRun): Promise<StartedRun> {
   if (left !== undefined) return { session, waitIds, requestIds, left };
   if (message === undefined) return { session: waitIds.length > 0 ? session : await runtime.get(session.id), waitIds, requestIds };
   const requestId = toMessageRequestId(message.id);
-  await runtime.send(session.id, message, { by: caller.by, requestId, until: 'accepted', ...rules });
+  await runtime.send(session.id, message, { ...toOrigin(caller), requestId, until: 'accepted', ...rules });
   return { session, message, waitIds, requestIds: [...requestIds, requestId] };
 }

@@ -5,7 +5,7 @@ import { jsonEquals } from '../../lib/index.ts';
 import type { RecordedAction, Session, SessionWait } from '../../sessions/index.ts';
 import { ForgedApprovalError, StaleApprovalError } from '../../sessions/index.ts';
 import type { ActionInput, Caller, RequestedWait } from '../http/index.ts';
-import { assertSeen, createWaitError, findOpenWait, readWaitHistory, toAnsweredWait } from '../http/index.ts';
+import { assertSeen, createWaitError, findOpenWait, readWaitHistory, toAnsweredWait, toOrigin } from '../http/index.ts';
 import type { Decision, GivenAnswer } from './answers.ts';
 import { readDecision, readToolDecision } from './answers.ts';
 import type { AgUiServices } from './handler-options.ts';
@@ -35,7 +35,12 @@ async function authorizeAnswer({ services, caller, session }: SessionRun, wait: 
   await services.gate.check(caller, { action: decision.action, session, wait: answered, input: toInput(decision) });
   const view = { redactor: services.redactor, maxLength: Infinity };
   if (decision.action === 'approve') await assertSeen({ signer: services.signer, view }, { wait, by }, decision.seen);
-  return { interruptId: toInterruptId(wait, session.stepCount), wait: { waitId: wait.id, digest: wait.digest }, decision, by };
+  return {
+    interruptId: toInterruptId(wait, session.stepCount),
+    wait: { waitId: wait.id, digest: wait.digest },
+    decision,
+    ...toOrigin(caller),
+  };
 }
 
 /** True if an action is the same decision. */

@@ -5,8 +5,8 @@
 import type { Json } from '../../lib/index.ts';
 import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { ContentPart } from '../../messages/index.ts';
-import type { Actor, NewSession, SendOptions, SessionFacts, SessionWait } from '../../sessions/index.ts';
-import { UnknownSessionError } from '../../sessions/index.ts';
+import type { ActionOptions, Actor, NewSession, SendOptions, SessionFacts, SessionWait } from '../../sessions/index.ts';
+import { isTraceparent, UnknownSessionError } from '../../sessions/index.ts';
 import type { Grant } from '../../step-by-step/index.ts';
 import { NotAllowedError } from './errors/not-allowed-error.ts';
 import { NotAuthenticatedError } from './errors/not-authenticated-error.ts';
@@ -123,6 +123,12 @@ export interface GateOptions {
 export interface Caller {
   readonly request: Request;
   readonly by: Actor;
+}
+
+/** Returns where the actions of a request come from. A `traceparent` that is not one is ignored, as Trace Context wants it. */
+export function toOrigin({ request, by }: Caller): Pick<ActionOptions, 'by' | 'traceparent'> {
+  const traceparent = request.headers.get('traceparent');
+  return { by, ...(isTraceparent(traceparent) && { traceparent }) };
 }
 
 /** An action that a caller asks for. */

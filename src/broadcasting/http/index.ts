@@ -23,7 +23,7 @@ export { verifyWebhook } from './webhook/webhook-signature.ts';
 
 // For handlers of other protocols.
 export type { Caller, GateOptions } from './authorization.ts';
-export { Gate, toAnsweredWait } from './authorization.ts';
+export { Gate, toAnsweredWait, toOrigin } from './authorization.ts';
 export { HiddenArgumentsError } from './errors/hidden-arguments-error.ts';
 export { MethodNotAllowedError } from './errors/method-not-allowed-error.ts';
 export { NotFoundError } from './errors/not-found-error.ts';

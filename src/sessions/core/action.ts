@@ -26,7 +26,10 @@ export type ActionRequest =
       readonly type: 'approve';
       readonly waitId: string;
       readonly digest: string;
+      /** Edited arguments. */
       readonly args?: Json;
+      /** The call as it was shown, with the reason that the tool's rule gave for asking. The runtime adds it. */
+      readonly shown?: { readonly toolName: string; readonly args: Json; readonly reason?: string };
       /** Set if it is given for the rest of the session. */
       readonly scope?: 'session';
       /** Id of the earlier approval that covers the call: the runtime has applied it. */
@@ -49,8 +52,15 @@ export interface ForkPoint {
   readonly step: number;
 }
 
-/** A request with its author and time. Kept in the session's log. */
-export type Action = ActionRequest & { readonly by: Actor; readonly at: number };
+/** Origin of an action. */
+export interface ActionOrigin {
+  readonly by: Actor;
+  /** The `traceparent` header of the request that asked for it (W3C Trace Context). */
+  readonly traceparent?: string;
+}
+
+/** A request with its origin and time. Kept in the session's log. */
+export type Action = ActionRequest & ActionOrigin & { readonly at: number };
 
 /** An action as stored. */
 export type RecordedAction = Action & {
@@ -62,8 +72,7 @@ export type RecordedAction = Action & {
 };
 
 /** Author of an action, and how long to wait for its result. */
-export interface ActionOptions {
-  readonly by: Actor;
+export interface ActionOptions extends ActionOrigin {
   /** The same request never has an effect twice; repeating it returns its result. @default a new one */
   readonly requestId?: string;
   /** `rest`: settles when the execution has ended or waits. `accepted`: settles as soon as the action is stored. @default 'rest' */

@@ -35,8 +35,9 @@ export function readAskedCall(event: object): Omit<AskedCall, 'execution' | 'ste
     readField(event, 'args'),
   ];
   if (typeof id !== 'string' || typeof toolName !== 'string') return undefined;
+  const reason = readField(event, 'reason');
   // Holds: the arguments of a call are JSON.
-  return { id, toolName, args: (args ?? null) as Json };
+  return { id, toolName, args: (args ?? null) as Json, ...(typeof reason === 'string' && { reason }) };
 }
 
 /** Finds the calls and questions that the events of one commit ask about, each with its event. */

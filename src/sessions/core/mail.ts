@@ -4,7 +4,7 @@
 // M1. The author and the action are checked by the process that posts a mail, and again by the one that applies it.
 import { describeValue, omitUndefined, readJsonObject, readObject } from '../../lib/index.ts';
 import type { Mail } from '../store/session-store.ts';
-import type { ActionRequest, Actor, RecordedAction } from './action.ts';
+import type { ActionOrigin, ActionRequest, RecordedAction } from './action.ts';
 import { parseActionOptions } from './parse-input.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import { isSameRequest } from './requests.ts';
@@ -12,21 +12,21 @@ import { StoreUnavailableError } from './store-unavailable-error.ts';
 import { fromWire } from './wire-errors.ts';
 
 /** The content of a mail. */
-export interface MailedAction {
+export interface MailedAction extends ActionOrigin {
   readonly request: ActionRequest;
-  readonly by: Actor;
 }
 
 /** Writes the body of a mail. */
-export const writeMail = ({ request, by }: MailedAction): string => JSON.stringify({ request, by });
+export const writeMail = ({ request, by, traceparent }: MailedAction): string => JSON.stringify({ request, by, traceparent });
 
 /** Reads the body of a mail. Throws if its author may not act. */
 export function readMailBody(body: string): MailedAction {
   const data = readObject(JSON.parse(body), 'mail');
-  const { by } = parseActionOptions({ by: { id: data.object('by').string('id'), kind: data.object('by').string('kind') } });
+  const by = { id: data.object('by').string('id'), kind: data.object('by').string('kind') };
+  const origin = parseActionOptions({ by, ...omitUndefined({ traceparent: data.optionalString('traceparent') }) });
   data.object('request').string('type');
   // Holds: a runtime wrote it, and the store has checked that nothing was changed.
-  return { request: data.object('request').raw as unknown as ActionRequest, by };
+  return { request: data.object('request').raw as unknown as ActionRequest, ...origin };
 }
 
 /** Lists the mails that send a message, and were refused: they keep its content for whoever asks again. */
@@ -63,7 +63,7 @@ export function createDamagedMailError({ num, sessionId, requestId, damage = 'it
 /** Shows mails as actions, in their order. */
 export const toMailedActions = (mails: readonly Mail[]): readonly RecordedAction[] =>
   mails.map(({ body, at, requestId, reply }) => {
-    const { request, by } = readMailBody(body);
+    const { request, ...origin } = readMailBody(body);
     const refused = reply === undefined ? undefined : readReply(reply).message;
-    return { ...request, by, at, ...omitUndefined({ requestId, refused }) };
+    return { ...request, ...origin, at, ...omitUndefined({ requestId, refused }) };
   });

@@ -39,11 +39,15 @@ function assert(isValid: boolean, message: string): asserts isValid {
 const describeBy = (by: unknown): string =>
   isRecord(by) ? `{ id: ${describeValue(by['id'])}, kind: ${describeValue(by['kind'])} }` : describeValue(by);
 
+/** True if text is a `traceparent` of W3C Trace Context: of any version, with ids that are not all zero. */
+export const isTraceparent = (value: unknown): value is string =>
+  typeof value === 'string' && /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-.{0,256})?$/.test(value);
+
 /** Checks the author and the request id of an action. Returns a copy: later changes of the original do not count. */
 export function parseActionOptions(options: ActionOptions, method = 'action', more: readonly string[] = []): ActionOptions {
   const given: { readonly [Key in keyof ActionOptions]?: unknown } = isRecord(options) ? options : {};
-  checkKeys(`${method}()`, given, ['by', 'requestId', 'until', ...more]);
-  const { by, requestId, until } = given;
+  checkKeys(`${method}()`, given, ['by', 'requestId', 'until', 'traceparent', ...more]);
+  const { by, requestId, until, traceparent } = given;
   const { id, kind } = isRecord(by) ? by : {};
   assert(
     isText(id) && isText(kind),
@@ -56,9 +60,13 @@ export function parseActionOptions(options: ActionOptions, method = 'action', mo
   const request = requestId === undefined ? undefined : parseText(requestId, 'requestId');
   if (until !== undefined && until !== 'rest' && until !== 'accepted')
     throw new InvalidArgumentError(`until must be "rest" or "accepted", not ${describeValue(until)}.`);
+  if (traceparent !== undefined && !isTraceparent(traceparent))
+    throw new InvalidArgumentError(
+      `traceparent must have the form "00-<32 hex digits>-<16 hex digits>-<2 hex digits>", not ${describeValue(traceparent)}. Pass the header as it came, or leave it out.`,
+    );
   return {
     by: { id: cleanText(id), kind: cleanText(kind) },
-    ...omitUndefined({ requestId: request }),
+    ...omitUndefined({ requestId: request, traceparent }),
     ...(until !== undefined && { until }),
   };
 }

@@ -10,12 +10,11 @@ import { readBody, readEntriesFrom } from './entries.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import { fromWire } from './wire-errors.ts';
 
-// The author and the time do not count, nor does the id that every message gets.
+// Where it came from and when does not count, nor what the runtime has added.
 const toContent = (request: ActionRequest): JsonObject =>
   present({
     ...request,
-    by: undefined,
-    at: undefined,
+    ...{ by: undefined, at: undefined, traceparent: undefined, shown: undefined },
     ...(request.type === 'send' && { message: present({ ...request.message, id: undefined }) }),
   });
 

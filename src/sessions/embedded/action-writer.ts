@@ -5,6 +5,7 @@
 // C2. The events of an action are stored in the entry that applies it, behind those that a run has emitted since its last commit.
 import type { BaseEvent } from '../../events/index.ts';
 import { notifyListener, reportToConsole } from '../../events/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
 import type { Orchestrator, RunState } from '../../step-by-step/index.ts';
 import { Supersession, toAskedCall } from '../../step-by-step/index.ts';
 import type { Action } from '../core/action.ts';
@@ -38,8 +39,8 @@ export interface StoredAction {
   readonly interrupts?: string | Supersession;
 }
 
-/** Origin of an action. */
-type ActionOrigin = Pick<EntryParts, 'requestId' | 'mail' | 'isBehindMail'>;
+/** The request or the mail that an entry answers. */
+type AnsweredParts = Pick<EntryParts, 'requestId' | 'mail' | 'isBehindMail'>;
 
 /** Actions that are being recorded as applied or refused. */
 export interface RecordedActions {
@@ -60,8 +61,17 @@ export class ActionWriter {
     this.#options = options;
   }
 
+  /** Adds to an approval what was shown. */
+  addShown(action: Action): Action {
+    if (action.type !== 'approve') return action;
+    const { state, asked } = this.#log;
+    const wait = state.waitingFor.find(({ id }) => id === action.waitId);
+    const { toolName, args = null, reason } = (wait === undefined ? asked.get(action.waitId) : toAskedCall(state, wait)) ?? {};
+    return typeof toolName === 'string' ? { ...action, shown: omitUndefined({ toolName, args, reason }) } : action;
+  }
+
   /** Stores an action: applied to the state, or, if a step is open, queued behind that. */
-  store(action: Action, origin: ActionOrigin, hasOpenStep: boolean): StoredAction {
+  store(action: Action, origin: AnsweredParts, hasOpenStep: boolean): StoredAction {
     const { state } = this.#log;
     const isLooping = state.execution.crashLoop !== undefined;
     if (action.type === 'resume') {
@@ -96,7 +106,15 @@ export class ActionWriter {
     // The approval may have been revoked meanwhile.
     const current = this.#log.findCoveredWait();
     if (current?.approval.id !== approval.id || current.wait.id !== wait.id || this.#log.state !== state) return undefined;
-    const action: Action = { type: 'approve', waitId: wait.id, digest, coveredBy: approval.id, by: approval.by, at: services.clock.now() };
+    const covered = {
+      type: 'approve' as const,
+      waitId: wait.id,
+      digest,
+      coveredBy: approval.id,
+      by: approval.by,
+      at: services.clock.now(),
+    };
+    const action = this.addShown(covered);
     return this.#apply({ action, before: state, after: applyRequest(state, action) }, {});
   }
 
@@ -151,7 +169,7 @@ export class ActionWriter {
   }
 
   /** Queues the end of a step that has ended the process: nobody is waited for any more. */
-  #queueEnd(action: Action, origin: ActionOrigin): StoredAction {
+  #queueEnd(action: Action, origin: AnsweredParts): StoredAction {
     const { state } = this.#log;
     const after = withoutCrashLoop(state);
     const parts = withEvents(after, this.#createEvents([{ action, before: state, after, isQueued: true }], after.data.lastSeq));

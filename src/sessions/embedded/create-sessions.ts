@@ -1,7 +1,7 @@
 // New sessions, in the process that runs them.
 import type { Clock, IdSource } from '../../lib/index.ts';
 import type { RunState, StateType } from '../../step-by-step/index.ts';
-import type { Actor, ForkPoint } from '../core/action.ts';
+import type { ActionOrigin, ForkPoint } from '../core/action.ts';
 import type { Agents } from '../core/agents.ts';
 import { toIdentity } from '../core/agents.ts';
 import { toExecutionId } from '../core/execution-id.ts';
@@ -40,9 +40,9 @@ export function createEmptySession(
 }
 
 /** Returns the log of a session in which nothing was said yet. */
-export function createNewLog(session: NewSessionRequest, by: Actor, services: MakingServices): NewLog {
+export function createNewLog(session: NewSessionRequest, origin: ActionOrigin, services: MakingServices): NewLog {
   const at = services.clock.now();
-  return { ...createEmptySession(session, { ...services, at }), action: { type: 'create', by, at } };
+  return { ...createEmptySession(session, { ...services, at }), action: { type: 'create', ...origin, at } };
 }
 
 /** The session that a fork is made of. */
@@ -56,7 +56,12 @@ interface ForkSource {
 export async function createForkLog(
   from: ForkPoint,
   { reader, facts: source, states }: ForkSource,
-  { session, by, clock, ids }: Omit<MakingServices, 'agents'> & { readonly session: Omit<NewSessionRequest, 'agent'>; readonly by: Actor },
+  {
+    session,
+    origin,
+    clock,
+    ids,
+  }: Omit<MakingServices, 'agents'> & { readonly session: Omit<NewSessionRequest, 'agent'>; readonly origin: ActionOrigin },
 ): Promise<NewLog> {
   const { id, tenant = source.tenant, owner = source.owner, tags = source.tags } = session;
   const at = clock.now();
@@ -68,5 +73,5 @@ export async function createForkLog(
   // A request belongs to the session that it was made to.
   const entries = past.entries.map(({ requestId: _, ...entry }) => entry);
   const refused = [...past.queued.keys()].map((entry) => ({ entry, why: 'The session was forked before the action was applied.' }));
-  return { facts, states, state, action: { type: 'fork', from, by, at }, history: { entries, refused } };
+  return { facts, states, state, action: { type: 'fork', from, ...origin, at }, history: { entries, refused } };
 }

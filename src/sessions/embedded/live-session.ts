@@ -280,8 +280,8 @@ export class LiveSession {
     const { num, requestId, body, damage } = mail;
     if (damage !== undefined) return this.#dropDamagedMail(mail);
     try {
-      const { request, by } = readMailBody(body);
-      const { isRepeated } = await this.#inTurn(() => this.#accept(request, { by, requestId, until: 'accepted' }, mail));
+      const { request, ...origin } = readMailBody(body);
+      const { isRepeated } = await this.#inTurn(() => this.#accept(request, { ...origin, requestId, until: 'accepted' }, mail));
       if (isRepeated) await this.#inTurn(() => this.#orRelease(this.log.answerMail(num)));
     } catch (error) {
       if (this.#released !== undefined || isExpected(error)) throw error;
@@ -309,7 +309,7 @@ export class LiveSession {
   }
 
   /** Stores an action, and starts a run if none is in progress. */
-  async #accept(request: ActionRequest, { by, requestId, until }: ActionOptions, mail?: Mail): Promise<AcceptedAction> {
+  async #accept(request: ActionRequest, { requestId, until, ...from }: ActionOptions, mail?: Mail): Promise<AcceptedAction> {
     const isAwaited = until !== 'accepted';
     this.#assertActive();
     const repeated = requestId === undefined ? undefined : await this.#findRepeated(requestId, request, isAwaited);
@@ -322,7 +322,7 @@ export class LiveSession {
     if (isAnswer(request)) await this.#actions.checkAnswer(request, this.#getAgent(), this.#hasOpenStep);
     // Asked again after everything that was awaited: release() reaches those who wait from here on.
     this.#assertActive();
-    const stored = { ...request, by, at: mail?.at ?? this.log.services.clock.now() };
+    const stored = this.#actions.addShown({ ...request, ...from, at: mail?.at ?? this.log.services.clock.now() });
     const { crashLoop, number } = this.log.state.execution;
     if (crashLoop !== undefined) this.#hasResisted = findCancels(this.log.queued, number).size > 0;
     const origin = { requestId, mail: mail?.num, isBehindMail: mail === undefined && !this.log.isOwned };

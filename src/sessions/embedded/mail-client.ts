@@ -59,7 +59,7 @@ export class MailClient {
     // Actions before this one may change what is waited for. One that was posted before is answered as it was then.
     const isPosted = requestId !== undefined && (await this.#services.store.inbox.read({ sessionId, requestId })).length > 0;
     if (!isPosted && (await this.#readWaiting(sessionId)).length === 0) await this.#check(sessionId, request);
-    const { mail, isRepeated } = await this.#post(sessionId, { request, by: options.by }, options);
+    const { mail, isRepeated } = await this.#post(sessionId, { request, ...options }, options);
     if (mail === undefined) return this.act(sessionId, request, options);
     const entry = options.until === 'accepted' ? undefined : await this.#whenApplied(mail);
     return this.#toResult(sessionId, entry, { ...options, isRepeated });

@@ -5,8 +5,8 @@
 // Actions-1. Whoever acts gets the same result, or the same error, by either way.
 // Actions-2. An action that was stored is applied, also if this process, or the owner, ends: it is never asked for again.
 import type { JsonObject } from '../../lib/index.ts';
-import { jsonEquals, present, SteplineError } from '../../lib/index.ts';
-import type { Action, ActionOptions, ActionRequest, Actor, ForkPoint } from '../core/action.ts';
+import { jsonEquals, omitUndefined, present, SteplineError } from '../../lib/index.ts';
+import type { Action, ActionOptions, ActionOrigin, ActionRequest, ForkPoint } from '../core/action.ts';
 import { readBody } from '../core/entries.ts';
 import { findForks } from '../core/find-forks.ts';
 import { LeaseLostError } from '../core/lease-lost-error.ts';
@@ -22,6 +22,8 @@ import type { MailClient } from './mail-client.ts';
 import type { SessionHost } from './session-host.ts';
 import type { NewLog } from './session-log.ts';
 import { SessionLog } from './session-log.ts';
+
+const toOrigin = ({ by, traceparent }: ActionOptions): ActionOrigin => omitUndefined({ by, traceparent });
 
 const hasCode = (error: unknown, code: string): boolean => SteplineError.is(error) && error.code === code;
 
@@ -42,12 +44,12 @@ export class SessionActions {
 
   async create(session: NewSessionRequest, options: ActionOptions): Promise<Session> {
     this.#assertOpen();
-    return this.#create(createNewLog(session, options.by, this.#host), options);
+    return this.#create(createNewLog(session, toOrigin(options), this.#host), options);
   }
 
   async fork(from: ForkPoint, session: Omit<NewSessionRequest, 'agent'>, options: ActionOptions): Promise<Session> {
     this.#assertOpen();
-    return this.#create(await this.#toForkLog(from, session, options.by), options);
+    return this.#create(await this.#toForkLog(from, session, toOrigin(options)), options);
   }
 
   /** Does something to a session, and returns the result. */
@@ -119,10 +121,10 @@ export class SessionActions {
     return hasCode(error, 'lease-lost') || (error instanceof RuntimeClosedError && !error.isStored);
   }
 
-  async #toForkLog(from: ForkPoint, session: Omit<NewSessionRequest, 'agent'>, by: Actor): Promise<NewLog> {
+  async #toForkLog(from: ForkPoint, session: Omit<NewSessionRequest, 'agent'>, origin: ActionOrigin): Promise<NewLog> {
     const { store: reader, clock, ids, reads } = this.#host;
     const { facts, states } = await reads.read(from.sessionId);
-    return createForkLog(from, { reader, facts, states }, { session, by, clock, ids });
+    return createForkLog(from, { reader, facts, states }, { session, origin, clock, ids });
   }
 
   /** Creates a session. The same request creates none again, and returns the one that it created. */

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../../lib/index.ts';
 import { checkKeys, describeValue, InvalidArgumentError } from '../../../lib/index.ts';
 import type { ActionOptions, Actor, Session, SessionResult } from '../../../sessions/index.ts';
 import type { ActionInput, AuthorizationScope, HttpAction, RequestedWait } from '../authorization.ts';
+import { toOrigin } from '../authorization.ts';
 import type { HandlerServices } from '../handler-options.ts';
 import { toResponse } from '../json-response.ts';
 import { readBody } from '../read-body.ts';
@@ -93,11 +94,11 @@ export function readText(body: Body, key: string): string | undefined {
 export const actionFields: readonly string[] = ['request_id', 'until'];
 
 /** Reads the options of an action. A client does not wait for the end of a run unless it says so. */
-export function readActionOptions({ by }: RouteCall, body: Body): ActionOptions & { readonly until: 'rest' | 'accepted' } {
+export function readActionOptions(call: RouteCall, body: Body): ActionOptions & { readonly until: 'rest' | 'accepted' } {
   const [requestId, until = 'accepted'] = [readText(body, 'request_id'), readText(body, 'until')];
   if (until !== 'accepted' && until !== 'rest')
     throw new InvalidArgumentError(`until must be "accepted" or "rest", not ${describeValue(until)}.`);
-  return { by, until, ...(requestId !== undefined && { requestId }) };
+  return { ...toOrigin(call), until, ...(requestId !== undefined && { requestId }) };
 }
 
 /** Status of an action: 202 if its result is still to come. */

@@ -8,7 +8,7 @@ import type { Session, SessionRuntime } from '../../../sessions/index.ts';
 import { UnknownSessionError } from '../../../sessions/index.ts';
 import type { RunState } from '../../../step-by-step/index.ts';
 import type { Caller, HttpAction } from '../../http/index.ts';
-import { describeError, guardRequests, isServerError, MethodNotAllowedError, NotFoundError, readBody } from '../../http/index.ts';
+import { describeError, guardRequests, isServerError, MethodNotAllowedError, NotFoundError, readBody, toOrigin } from '../../http/index.ts';
 import type { AnswerPlace } from './answer-places.ts';
 import { awaitAnswer, listAnswers } from './answer-places.ts';
 import { listMessages } from './chat-history.ts';
@@ -151,7 +151,7 @@ async function stop(call: Call, chatId: string): Promise<Response> {
   const session = await loadChat(call, chatId, 'get');
   const reason = 'Stopped by the reader.';
   await services.gate.check(caller, { action: 'cancel', session, input: { reason } });
-  if (session.status === 'in_progress') await services.runtime.cancel(session.id, reason, { by: caller.by, until: 'accepted' });
+  if (session.status === 'in_progress') await services.runtime.cancel(session.id, reason, { ...toOrigin(caller), until: 'accepted' });
   return empty();
 }
 

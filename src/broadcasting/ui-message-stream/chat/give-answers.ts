@@ -8,7 +8,7 @@ import { describeValue, InvalidArgumentError, jsonEquals, omitUndefined, readFie
 import type { ActionOptions, Session, StoredEvent } from '../../../sessions/index.ts';
 import { ForgedApprovalError, LateAnswerError } from '../../../sessions/index.ts';
 import type { Caller, RequestedWait } from '../../http/index.ts';
-import { findOpenWait, HiddenArgumentsError, toAnsweredWait, toShownArgs } from '../../http/index.ts';
+import { findOpenWait, HiddenArgumentsError, toAnsweredWait, toOrigin, toShownArgs } from '../../http/index.ts';
 import { getName, readBy } from '../event-fields.ts';
 import type { ChatServices } from './chat-options.ts';
 import type { ApprovalAnswer, ChatPost, OutputAnswer } from './read-post.ts';
@@ -93,7 +93,7 @@ async function checkApproval(answerer: Answerer, answer: ApprovalAnswer, edits: 
       : runtime.reject(session.id, given, { ...options, ...reason });
   return [
     (until) =>
-      act({ by: caller.by, until, requestId }).catch(async (error: unknown) => {
+      act({ ...toOrigin(caller), until, requestId }).catch(async (error: unknown) => {
         if (!lateCodes.includes(String(readField(error, 'code')))) throw error;
         await checkGiven(answerer, answer, args.args);
       }),
@@ -110,14 +110,14 @@ async function checkOutput({ services, caller, session }: Answerer, answer: Outp
   const decision =
     errorText === undefined ? { action: 'answer' as const, input: { value } } : { action: 'reject' as const, input: { reason: errorText } };
   await gate.check(caller, { ...decision, session, ...(wait !== undefined && { wait }) });
-  const { by } = caller;
+  const origin = toOrigin(caller);
   const given = { id: open.id, digest: open.digest, sessionId: session.id };
   const requestId = systemIds();
   return [
     (until) =>
       errorText === undefined
-        ? runtime.answer(session.id, given, { by, until, requestId, value })
-        : runtime.reject(session.id, given, { by, until, requestId, reason: errorText }),
+        ? runtime.answer(session.id, given, { ...origin, until, requestId, value })
+        : runtime.reject(session.id, given, { ...origin, until, requestId, reason: errorText }),
   ];
 }
 

@@ -8,7 +8,7 @@ import type { ContentPart } from '../../../messages/index.ts';
 import { Message, readContentPart } from '../../../messages/index.ts';
 import type { NewSession, Session, StoredEvent } from '../../../sessions/index.ts';
 import type { Caller } from '../../http/index.ts';
-import { NotFoundError } from '../../http/index.ts';
+import { NotFoundError, toOrigin } from '../../http/index.ts';
 import { getName } from '../event-fields.ts';
 import type { AnswerPlace } from './answer-places.ts';
 import { isAnswerId, listAnswers } from './answer-places.ts';
@@ -54,13 +54,13 @@ async function createSession({ services, caller, body, chatId }: Sender): Promis
   await gate.check(caller, { action: 'create', input: { newSession: { id: toOwnTag(chatId, by), ...wishes } } });
   try {
     // Two requests at once make one session.
-    return await runtime.create({ id: toOwnTag(chatId, by), ...wishes }, { by });
+    return await runtime.create({ id: toOwnTag(chatId, by), ...wishes }, toOrigin(caller));
   } catch (error) {
     const code = readField(error, 'code');
     if (wishes.id !== undefined || (code !== 'session-conflict' && code !== 'session-deleted')) throw error;
   }
   // Another request was faster; or the chat was deleted, and begins again.
-  return (await findChat(services, caller, chatId)) ?? runtime.create(wishes, { by });
+  return (await findChat(services, caller, chatId)) ?? runtime.create(wishes, toOrigin(caller));
 }
 
 /** Reads the content of a stored message. */
@@ -74,7 +74,7 @@ async function cancelSource({ services: { runtime, gate }, caller }: Sender, sou
   if (source.status !== 'in_progress' && source.status !== 'waiting') return;
   const reason = 'The conversation continues from an earlier message.';
   await gate.check(caller, { action: 'cancel', session: source, input: { reason } });
-  await runtime.cancel(source.id, reason, { by: caller.by, until: 'accepted' }).catch(() => undefined);
+  await runtime.cancel(source.id, reason, { ...toOrigin(caller), until: 'accepted' }).catch(() => undefined);
 }
 
 /** A message that is to be answered again, with this content. */
@@ -96,7 +96,8 @@ async function forkBefore(sender: Sender, source: Session, { place: { message },
   // What is sent to the fork is decided before anything is done to the session.
   await gate.check(caller, { action: 'send', session: source, input: { content, ...services.rules } });
   await cancelSource(sender, source);
-  const fork = (more: { readonly requestId?: string }): Promise<Session> => runtime.fork(source.id, at, { ...forked, by, ...more });
+  const fork = (more: { readonly requestId?: string }): Promise<Session> =>
+    runtime.fork(source.id, at, { ...forked, ...toOrigin(caller), ...more });
   const asked = sha256(JSON.stringify([by.kind, by.id, message.id, content]));
   return fork({ requestId: `again/${asked}` }).catch((error: unknown) => {
     // The fork was deleted since, and its id is never used again.
@@ -109,7 +110,7 @@ async function send({ services, caller }: Sender, session: Session, { messageId,
   const { runtime, gate, rules } = services;
   const message = Message.user(content, { id: messageId });
   await gate.check(caller, { action: 'send', session, input: { content, ...rules } });
-  const options = { by: caller.by, requestId: `message/${message.id}`, ...rules };
+  const options = { ...toOrigin(caller), requestId: `message/${message.id}`, ...rules };
   await runtime.send(session.id, message, { ...options, until: 'accepted' });
   // The same request again: it has no effect, and settles when its run has ended or waits.
   const rest = runtime.send(session.id, message, { ...options, until: 'rest' });
