@@ -14,8 +14,8 @@ it('keeps the traceparent of the requests that sent a message and approved a cal
   const id = await site.start(ann);
   expect(await post(`${site.url}/sessions/${id}/messages`, ann, traceparent, { text: 'pay 5', until: 'rest' })).toBe(200);
   const [wait] = (await site.request(ann, 'GET', `/sessions/${id}/waits`)).body.waits;
-  const path = `${site.url}/sessions/${id}/waits/${wait?.wait_id}`;
-  expect(await post(`${path}/approve`, bob, traceparent.replace('-01', '-00'), { digest: wait?.digest, until: 'rest' })).toBe(200);
+  const path = `${site.url}/sessions/${id}/waits/${wait.wait_id}`;
+  expect(await post(`${path}/approve`, bob, traceparent.replace('-01', '-00'), { digest: wait.digest, until: 'rest' })).toBe(200);
   expect(await site.runtime.actions(id)).toMatchObject([
     { type: 'create' },
     { type: 'send', traceparent },
