@@ -8,7 +8,7 @@ import { hasLines, splitLines } from '../../step-by-step/index.ts';
 import type { Action, RecordedAction } from './action.ts';
 import type { StepRequests } from './sent-requests.ts';
 import type { SessionApproval } from './session-approvals.ts';
-import { SessionDamagedError } from './session-damaged-error.ts';
+import { SessionDamagedError } from './errors.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 
 /** The format of the entries that this version writes, and the highest that it reads. */

@@ -7,7 +7,7 @@ import { toUserMessage } from '../../messages/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint } from './action.ts';
 import type { FeedOptions } from './feed.ts';
-import { ForeignApprovalError } from './foreign-approval-error.ts';
+import { ForeignApprovalError } from './errors.ts';
 import type { AnsweredWait, EventsOptions, NewSession, OpenStepOptions, SendOptions } from './session-runtime.ts';
 import type { SessionFacts } from './session.ts';
 import type { SessionQuery } from '../store/session-store.ts';

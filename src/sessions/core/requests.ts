@@ -4,7 +4,7 @@
 import type { JsonObject } from '../../lib/index.ts';
 import { jsonEquals, present } from '../../lib/index.ts';
 import type { ActionRequest } from './action.ts';
-import { ActionRefusedError } from './action-refused-error.ts';
+import { ActionRefusedError } from './errors.ts';
 import type { EntryBody } from './entries.ts';
 import { readBody, readEntriesFrom } from './entries.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';

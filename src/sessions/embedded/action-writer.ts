@@ -8,7 +8,7 @@ import { notifyListener, reportToConsole } from '../../events/index.ts';
 import type { Orchestrator, RunState } from '../../step-by-step/index.ts';
 import { Supersession, toAskedCall } from '../../step-by-step/index.ts';
 import type { Action } from '../core/action.ts';
-import { AgentChangedError } from '../core/agent-changed-error.ts';
+import { AgentChangedError } from '../core/errors.ts';
 import type { AnswerRequest } from '../core/answers.ts';
 import { applyRequest, checkAnswer, isAnswer } from '../core/answers.ts';
 import { computeApprovalDigest } from '../core/approval-digest.ts';

@@ -7,7 +7,7 @@
 import { SteplineError } from '../../lib/index.ts';
 import { readBody, toReadError } from '../core/entries.ts';
 import { readEntryEvents } from '../core/read-entry-events.ts';
-import { SessionDamagedError } from '../core/session-damaged-error.ts';
+import { SessionDamagedError } from '../core/errors.ts';
 import type { SessionFacts } from '../core/session.ts';
 import { toFacts } from '../core/session.ts';
 import type { StoredEvent } from '../core/stored-events.ts';
