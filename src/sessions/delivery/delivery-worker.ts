@@ -10,6 +10,7 @@
 import type { Clock } from '../../lib/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import { hasCode, isStoreClosed } from '../core/errors.ts';
+import type { FeedFilter } from '../core/feed.ts';
 import type { EventFilter, FedCommit, FeedReader } from '../feed/feed-reader.ts';
 import type { FeedQuery, Notes } from '../store/session-store.ts';
 import { listRetries, putLetter, settleRetry } from './dead-letters.ts';
@@ -35,7 +36,7 @@ export interface DeliveryServices {
   readonly id: string;
 }
 
-export type ParsedDeliverOptions = Required<Omit<DeliverOptions, 'tenant' | 'types'>> & Pick<DeliverOptions, 'tenant' | 'types'>;
+export type ParsedDeliverOptions = Required<Omit<DeliverOptions, keyof FeedFilter>> & FeedFilter;
 
 /** Longest time that a place is known only to this process. */
 const saveEveryMs = 1000;
@@ -129,7 +130,6 @@ export class DeliveryWorker {
         const hasMore = await this.#deliverPage();
         this.#catchUp();
         await this.#retryLetters();
-        await this.#saveIfDue();
         if (!hasMore) await this.#waitForNews();
       }
     } finally {
@@ -291,10 +291,6 @@ export class DeliveryWorker {
     if (await this.#place.save()) return;
     this.#held.abort();
     this.poke();
-  }
-
-  async #saveIfDue(): Promise<void> {
-    if (this.#place.isDirty && this.#place.getSilentMs() >= saveEveryMs) await this.#save();
   }
 
   /** Stores the place now and then, also if nothing changes: others see that this process is alive. */
