@@ -7,6 +7,7 @@ import type { Json } from '../../lib/index.ts';
 import { describeValue, InvalidArgumentError, jsonEquals, omitUndefined } from '../../lib/index.ts';
 import type { RunState, Wait } from '../../step-by-step/index.ts';
 import type { Action, Actor } from './action.ts';
+import type { ApprovalUse } from './action-events.ts';
 
 /** An approval that was given for the rest of a session. */
 export interface SessionApproval {
@@ -97,10 +98,7 @@ export function updateApprovals(approvals: readonly SessionApproval[], action: A
 }
 
 /** Describes the use of an approval that an action is, if it is one. */
-export function findUse(
-  approvals: readonly SessionApproval[],
-  action: Action,
-): (Pick<SessionApproval, 'id' | 'maxUses'> & { readonly use: number }) | undefined {
+export function findUse(approvals: readonly SessionApproval[], action: Action): ApprovalUse | undefined {
   if (action.type !== 'approve') return undefined;
   const id = action.coveredBy ?? (action.scope === 'session' ? toApprovalId(action.digest) : undefined);
   const approval = approvals.find((each) => each.id === id);
