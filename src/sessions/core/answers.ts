@@ -44,10 +44,7 @@ export function applyRequest(state: RunState, request: ActionRequest & { readonl
       return state.cancel(request.reason, by);
     case 'resume':
       return state.waitingFor.some(({ type }) => type === 'provider') ? state.retryNow() : state;
-    case 'create':
-    case 'fork':
-    case 'erase':
-    case 'revoke':
+    default:
       return state;
   }
 }

@@ -5,7 +5,7 @@
 // U2. What a fork has copied from its source is left out: it was fed when the source stored it.
 // U3. Nothing is kept from page to page but facts that never change, so that an erased message is not read from memory.
 import { omitUndefined } from '../../lib/index.ts';
-import { readBody, toReadError } from '../core/entries.ts';
+import { readBody, readEntriesFrom, toReadError } from '../core/entries.ts';
 import { readEntryEvents } from '../core/read-entry-events.ts';
 import { hasCode, SessionDamagedError } from '../core/errors.ts';
 import type { FeedItem } from '../core/feed.ts';
@@ -126,14 +126,8 @@ export class FeedReader {
   async #findFork(sessionId: string): Promise<number> {
     const known = this.#forks.get(sessionId);
     if (known !== undefined) return known;
-    const { store } = this.#services;
-    let [found, from] = [0, 1];
-    for (;;) {
-      const page = await store.log.entries(sessionId, { from });
-      found = page.findLast(({ body }) => readBody(body).action?.type === 'fork')?.n ?? found;
-      from += page.length;
-      if (page.length === 0) break;
-    }
+    const entries = await readEntriesFrom(this.#services.store, sessionId, 1);
+    const found = entries.findLast(({ body }) => readBody(body).action?.type === 'fork')?.n ?? 0;
     if (this.#forks.size >= mostForks) this.#forks.clear();
     this.#forks.set(sessionId, found);
     return found;
