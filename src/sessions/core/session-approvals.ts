@@ -29,9 +29,6 @@ type ApprovalWait = Extract<Wait, { readonly type: 'approval' }>;
 
 const toApprovalId = (digest: string): string => digest.slice(0, 16);
 
-const findWait = ({ waitingFor }: RunState, waitId: string): ApprovalWait | undefined =>
-  waitingFor.find((wait): wait is ApprovalWait => wait.type === 'approval' && wait.id === waitId);
-
 /** Throws if an approval of a wait may not be given for the rest of a session. */
 export function assertScopeAllowed(wait: Wait): void {
   if (wait.type === 'approval' && wait.approvalScope !== undefined) return;
@@ -79,8 +76,8 @@ export function updateApprovals(approvals: readonly SessionApproval[], action: A
   if (action.type !== 'approve') return approvals;
   if (action.coveredBy !== undefined)
     return approvals.map((each) => (each.id === action.coveredBy ? { ...each, uses: each.uses + 1 } : each));
-  const wait = findWait(before, action.waitId);
-  if (action.scope !== 'session' || wait?.approvalScope === undefined) return approvals;
+  const wait = before.waitingFor.find(({ id }) => id === action.waitId);
+  if (action.scope !== 'session' || wait?.type !== 'approval' || wait.approvalScope === undefined) return approvals;
   const { toolName, args, agent, approvalScope: scope } = wait;
   const given: SessionApproval = omitUndefined({
     id: toApprovalId(action.digest),

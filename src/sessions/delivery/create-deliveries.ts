@@ -7,18 +7,19 @@ import type { DeliverOptions } from './delivery.ts';
 import type { DeliveryServices, ParsedDeliverOptions } from './delivery-worker.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
 
-/** Numbers that a delivery takes: what they are by default, and the least. */
+/** Numbers that a delivery takes: the usual one and the least. */
 const numbers = {
-  maxAttempts: { usual: 100, least: 1, isCount: true },
-  firstDelayMs: { usual: 1000, least: 0, isCount: false },
-  maxDelayMs: { usual: 300_000, least: 0, isCount: false },
-  timeoutMs: { usual: 30_000, least: 1, isCount: false },
-  concurrency: { usual: 8, least: 1, isCount: true },
+  maxAttempts: [100, 1],
+  firstDelayMs: [1000, 0],
+  maxDelayMs: [300_000, 0],
+  timeoutMs: [30_000, 1],
+  concurrency: [8, 1],
 } as const;
 
 function parseNumber(given: Readonly<Record<string, unknown>>, name: keyof typeof numbers): number {
-  const { usual, least, isCount } = numbers[name];
+  const [usual, least] = numbers[name];
   const value = given[name] ?? usual;
+  const isCount = name === 'maxAttempts' || name === 'concurrency';
   const isNumber = typeof value === 'number' && (isCount ? Number.isSafeInteger(value) : Number.isFinite(value));
   if (isNumber && value >= least) return value;
   throw new InvalidArgumentError(

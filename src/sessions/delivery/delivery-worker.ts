@@ -97,6 +97,10 @@ export class DeliveryWorker {
     this.poke();
   }
 
+  readonly #report = (error: unknown): void => {
+    if (!isStoreClosed(error)) this.#services.report(error, `the delivery "${this.name}"`);
+  };
+
   #isStopped(): boolean {
     return this.#stopping.signal.aborted;
   }
@@ -113,7 +117,7 @@ export class DeliveryWorker {
         await this.#work();
       } catch (error) {
         if (this.#isStopped() || isStoreClosed(error)) return;
-        this.#services.report(error, `the delivery "${this.name}"`);
+        this.#report(error);
         await this.#pause(retryStoreMs);
       }
     }
@@ -190,7 +194,7 @@ export class DeliveryWorker {
   async #maySend(): Promise<boolean> {
     if (this.#hasEnded()) return false;
     if (this.#place.isSure()) return true;
-    await this.#save().catch((error: unknown) => isStoreClosed(error) || this.#services.report(error, `the delivery "${this.name}"`));
+    await this.#save().catch(this.#report);
     if (!this.#place.isSure()) this.#held.abort();
     return !this.#hasEnded();
   }
@@ -254,10 +258,9 @@ export class DeliveryWorker {
 
   /** A session that cannot be read is left out; everything else is tried again. */
   #failCatchingUp(sessionId: string, error: unknown): void {
-    if (isStoreClosed(error)) return;
-    this.#services.report(error, `the delivery "${this.name}"`);
+    this.#report(error);
     const session = this.#place.behind.get(sessionId);
-    if (session === undefined) return;
+    if (session === undefined || isStoreClosed(error)) return;
     const retryAt = this.#services.clock.now() + this.#options.firstDelayMs;
     this.#place.note(hasCode(error, 'session-damaged') ? { ...session, afterSeq: session.skippedSeq } : { ...session, retryAt });
   }
@@ -295,13 +298,13 @@ export class DeliveryWorker {
 
   /** Stores the place now and then, also if nothing changes: others see that this process is alive. */
   #startBeating(): () => void {
-    const { heartbeatClock, report } = this.#services;
+    const { heartbeatClock } = this.#services;
     let cancel = (): void => undefined;
     const arm = (): void => {
       cancel = heartbeatClock.schedule(saveEveryMs, () => {
         arm();
         const isDue = this.#place.isDirty || this.#place.getSilentMs() >= beatMs;
-        if (isDue) this.#save().catch((error: unknown) => isStoreClosed(error) || report(error, `the delivery "${this.name}"`));
+        if (isDue) this.#save().catch(this.#report);
       });
     };
     arm();
