@@ -1,22 +1,22 @@
 // Requests to models, as a log stores them.
-// Owns:     what is stored of a request, and how it is rebuilt from that, the definition of its agent and the conversation.
+// Owns:     what is stored of a request beside the definition of its agent and the conversation.
 // Does not: read or write a store, or see the calls that hooks and selectors make themselves.
-// N1. What is rebuilt has the digest that was stored, unless a message was erased since.
+// N1. What read-requests.ts rebuilds has the digest that was stored, unless a message was erased since.
 // N2. A request is compared with the conversation at the head of the log; in a run inside a step, whose conversation is in no log, with
 //     the request before it, and the first one with a view of the conversation or with nothing.
-import type { AgentDefinition, KnownView, ModelRequest, RefusedPart, RequestRecorder, StoredRequest } from '../../inference/index.ts';
+import type { AgentDefinition, KnownView, RefusedPart, RequestRecorder, StoredRequest } from '../../inference/index.ts';
 import { Conversation, leaveOutRefused, omitHeaders } from '../../inference/index.ts';
-import { InvalidArgumentError, jsonEquals, omitUndefined, stableStringify, TextHash } from '../../lib/index.ts';
+import { jsonEquals, omitUndefined, stableStringify, TextHash } from '../../lib/index.ts';
 import type { OfferedTool, Messages } from '../../messages/index.ts';
 import { Message } from '../../messages/index.ts';
-import type { RunState, StateType } from '../../step-by-step/index.ts';
+import type { RunState } from '../../step-by-step/index.ts';
 import type { DigestedRequest } from './request-digest.ts';
 import { digestRequest, hashMessage, hashOutput, hashSettings, MessageSum } from './request-digest.ts';
 
 /** The message that instructions are sent as has this id. */
 const instructionsId = 'instructions';
 
-type MessageList = Messages | readonly Message[];
+export type MessageList = Messages | readonly Message[];
 
 /** Messages of a request: the one with the instructions, and the rest. */
 type SplitMessages = Pick<DigestedRequest, 'system' | 'messages'>;
@@ -33,7 +33,8 @@ function splitMessages(asked: Conversation | readonly Message[]): SplitMessages 
   return isInstructions(first) ? { system: first, messages: rest } : { system: undefined, messages: [first, ...rest] };
 }
 
-const withoutRefused = (messages: Messages, refused: readonly RefusedPart[] | undefined): Messages =>
+/** Leaves out what a provider has refused. */
+export const withoutRefused = (messages: Messages, refused: readonly RefusedPart[] | undefined): Messages =>
   leaveOutRefused(new Conversation(messages), refused).messages;
 
 const isSame = (one: Message | undefined, other: Message | undefined): boolean =>
@@ -61,7 +62,7 @@ function joinInstructions({ instructions }: AgentDefinition, made: readonly stri
 }
 
 /** Creates the message of the instructions; undefined if there are none. */
-function toSystem(definition: AgentDefinition, made: readonly string[]): Message | undefined {
+export function toSystem(definition: AgentDefinition, made: readonly string[]): Message | undefined {
   const text = joinInstructions(definition, made);
   return text === '' ? undefined : Message.system(text, { id: instructionsId });
 }
@@ -95,29 +96,6 @@ function findDifferences(request: DigestedRequest, definition: AgentDefinition, 
   });
 }
 
-/** Returns the messages after the instructions. */
-function rebuildMessages({ messages, changed }: StoredRequest, base: MessageList): readonly Message[] {
-  if (messages !== undefined) return messages.map((message) => Message.fromJSON(message));
-  const before = Array.from(base);
-  if (changed === undefined) return before;
-  const { at, removed, added } = changed;
-  return before.toSpliced(at, removed, ...added.map((message) => Message.fromJSON(message)));
-}
-
-/** Rebuilds a request, given the messages that it continues. */
-function rebuildParts(sent: StoredRequest, definition: AgentDefinition, base: MessageList): DigestedRequest {
-  const { system, tools, settings = definition.settings, output = definition.output, made = [] } = sent;
-  return {
-    system: system === undefined ? toSystem(definition, made) : system === null ? undefined : Message.fromJSON(system),
-    messages: rebuildMessages(sent, base),
-    tools:
-      tools?.flatMap((tool) => (typeof tool === 'string' ? definition.tools.filter(({ name }) => name === tool) : tool)) ??
-      definition.tools,
-    settings,
-    output: output ?? undefined,
-  };
-}
-
 /** A definition as it is stored. */
 export interface StoredDefinition {
   readonly id: string;
@@ -134,10 +112,6 @@ export function writeDefinition(definition: AgentDefinition): StoredDefinition {
   const body = stableStringify(JSON.parse(JSON.stringify(definition)) as unknown);
   return { id: new TextHash().add(body).toString(), body };
 }
-
-/** Reads a definition. */
-// Holds: a definition is of our own writing, and its digest says that it is whole.
-export const readDefinition = (body: string): AgentDefinition => JSON.parse(body) as AgentDefinition;
 
 /** Parts of a session that a recorder needs. */
 export interface RequestSink {
@@ -198,48 +172,4 @@ export interface StepRequests {
   readonly execution: number;
   readonly step: number;
   readonly sent: readonly StoredRequest[];
-}
-
-/** A request as it was sent, and its place. */
-export interface RebuiltRequest extends Pick<StoredRequest, 'purpose' | 'inside'> {
-  /** Without headers, which are not stored. */
-  readonly request: Pick<ModelRequest, 'messages' | 'tools' | 'settings' | 'output'>;
-  readonly definition: AgentDefinition;
-  /** True if it has the digest that was stored. */
-  readonly isExact: boolean;
-}
-
-/** A step whose requests are rebuilt. */
-export interface RequestSources {
-  /** The state before the entry that has the requests. */
-  readonly state: RunState;
-  readonly states: Pick<StateType, 'viewMessages'>;
-  readonly requests: StepRequests;
-  /** Definitions by their ids. */
-  readonly definitions: ReadonlyMap<string, AgentDefinition>;
-}
-
-/** Rebuilds what models were sent in a step. */
-export function rebuildRequests({ state, states, requests, definitions }: RequestSources): readonly RebuiltRequest[] {
-  const { refusedParts } = state.data;
-  /** The last messages of each run inside the step. */
-  const inner = new Map<string, readonly Message[]>();
-  return requests.sent.map((sent): RebuiltRequest => {
-    const { purpose, inside, view, digest } = sent;
-    const definition = definitions.get(sent.definition);
-    if (definition === undefined) throw new InvalidArgumentError(`The definition ${sent.definition} is not stored.`);
-    const first = inside === undefined ? state.messagesForInference : view && states.viewMessages?.(state, view);
-    const base = (inside !== undefined && inner.get(inside)) || (first && withoutRefused(first, refusedParts)) || [];
-    const whole = rebuildParts(sent, definition, base);
-    const messages = Array.from(whole.messages);
-    if (inside !== undefined) inner.set(inside, messages);
-    const { system, tools, settings, output } = whole;
-    const request = omitUndefined({
-      messages: system === undefined ? messages : [system, ...messages],
-      tools: tools.length === 0 ? undefined : tools,
-      settings,
-      output,
-    });
-    return omitUndefined({ purpose, inside, request, definition, isExact: digestRequest(whole) === digest });
-  });
 }
