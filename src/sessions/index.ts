@@ -111,7 +111,7 @@ export type {
 export { listAll } from './store/session-store.ts';
 export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './core/session.ts';
 export type { StoreProblem } from './core/errors.ts';
-export { formatStoredEvent } from './core/format-stored-event.ts';
+export { formatStoredEvent } from './core/stored-events.ts';
 export type { StoredEvent } from './core/stored-events.ts';
 export type { RowSums, StoredRow, StoredTable } from './store/stored-rows.ts';
 export {
