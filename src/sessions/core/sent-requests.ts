@@ -18,12 +18,9 @@ const instructionsId = 'instructions';
 
 export type MessageList = Messages | readonly Message[];
 
-/** Messages of a request: the one with the instructions, and the rest. */
-type SplitMessages = Pick<DigestedRequest, 'system' | 'messages'>;
-
 const isInstructions = (message: Message | undefined): boolean => message?.id === instructionsId && message.isSystem();
 
-function splitMessages(asked: Conversation | readonly Message[]): SplitMessages {
+function splitMessages(asked: Conversation | readonly Message[]): Pick<DigestedRequest, 'system' | 'messages'> {
   if (asked instanceof Conversation && asked.instructions.length < 2) {
     const [system] = asked.instructions;
     if (system !== undefined || !isInstructions(asked.messages.at(0))) return { system, messages: asked.messages };
@@ -54,17 +51,11 @@ function findChange(base: MessageList, messages: MessageList): StoredRequest['ch
   return removed === 0 && added.length === 0 ? undefined : { at, removed, added };
 }
 
-/** Writes the instructions of a request, given those that were created for it. */
-function joinInstructions({ instructions }: AgentDefinition, made: readonly string[]): string {
+/** Creates the message of the instructions, given those that were made for the request; undefined if there are none. */
+export function toSystem({ instructions }: AgentDefinition, made: readonly string[]): Message | undefined {
   let next = 0;
-  const texts = instructions.map((each) => each ?? made[next++] ?? '');
-  return texts.filter((text) => text !== '').join('\n\n');
-}
-
-/** Creates the message of the instructions; undefined if there are none. */
-export function toSystem(definition: AgentDefinition, made: readonly string[]): Message | undefined {
-  const text = joinInstructions(definition, made);
-  return text === '' ? undefined : Message.system(text, { id: instructionsId });
+  const texts = instructions.map((each) => each ?? made[next++] ?? '').filter((text) => text !== '');
+  return texts.length === 0 ? undefined : Message.system(texts.join('\n\n'), { id: instructionsId });
 }
 
 /** Returns the tools that differ from those of the definition, by name if it has them. */
@@ -76,22 +67,15 @@ function findOtherTools({ tools }: AgentDefinition, offered: readonly OfferedToo
   });
 }
 
-/** True for a message of text alone. */
-const isPlainSystem = ({ parts: [first, ...others], name, providerOptions, role }: Message): boolean =>
-  role === 'system' && first?.providerMetadata === undefined && others.length === 0 && name === undefined && providerOptions === undefined;
-
 /** Finds out which parts of a request the definition does not say. */
 function findDifferences(request: DigestedRequest, definition: AgentDefinition, made: readonly string[]): Partial<StoredRequest> {
   const { system, tools, settings, output } = request;
-  const isUsual = (system?.text ?? '') === joinInstructions(definition, made) && (system === undefined || isPlainSystem(system));
+  const isUsual = isSame(system, toSystem(definition, made));
   return omitUndefined({
     made: isUsual && made.length > 0 ? made : undefined,
     system: isUsual ? undefined : (system?.toJSON() ?? null),
     tools: findOtherTools(definition, tools),
-    settings:
-      settings === definition.settings || hashSettings(settings).equals(hashSettings(definition.settings))
-        ? undefined
-        : omitHeaders(settings),
+    settings: hashSettings(settings).equals(hashSettings(definition.settings)) ? undefined : omitHeaders(settings),
     output: hashOutput(output).equals(hashOutput(definition.output)) ? undefined : (output ?? null),
   });
 }
