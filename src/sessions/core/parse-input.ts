@@ -5,7 +5,7 @@ import { checkKeys, cleanText, describeValue, InvalidArgumentError, isRecord, om
 import type { Message, MessageContent } from '../../messages/index.ts';
 import { toUserMessage } from '../../messages/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
-import type { ActionOptions, ForkPoint } from './action.ts';
+import type { ActionOptions, ForkPoint, SendRequest } from './action.ts';
 import type { FeedFilter, FeedOptions } from './feed.ts';
 import { ForeignApprovalError } from './errors.ts';
 import type { AnsweredWait, EventsOptions, FollowOptions, NewSession, SendOptions } from './session-runtime.ts';
@@ -204,12 +204,15 @@ export function parseScope({ scope, args }: { readonly scope?: unknown; readonly
   return omitUndefined({ scope: found });
 }
 
-/** Checks what a message does to an execution in progress. */
-export const parseSendRules = ({ whileRunning, whileWaiting }: SendOptions): Pick<SendOptions, 'whileRunning' | 'whileWaiting'> =>
-  omitUndefined({
-    whileRunning: parseOneOf(whileRunning, 'whileRunning of send()', ['join', 'queue', 'interrupt'] as const),
-    whileWaiting: parseOneOf(whileWaiting, 'whileWaiting of send()', ['supersede', 'queue', 'refuse'] as const),
+/** Checks what a message does to an execution in progress. The default is left out: so it is stored. */
+export function parseSendRules(options: SendOptions): Pick<SendRequest, 'whileRunning' | 'whileWaiting'> {
+  const whileRunning = parseOneOf(options.whileRunning, 'whileRunning of send()', ['join', 'queue', 'interrupt'] as const);
+  const whileWaiting = parseOneOf(options.whileWaiting, 'whileWaiting of send()', ['supersede', 'queue', 'refuse'] as const);
+  return omitUndefined({
+    whileRunning: whileRunning === 'join' ? undefined : whileRunning,
+    whileWaiting: whileWaiting === 'supersede' ? undefined : whileWaiting,
   });
+}
 
 /** Checks that a new session is described by an object. */
 export function parseNewSession(session: NewSession): NewSession {
