@@ -101,6 +101,14 @@ describe('errors over a wire', () => {
     expect(text).not.toContain('hunter22');
   });
 
+  it('leave out what somebody has added to an error, unless it is plain', () => {
+    const added: { self?: object } = {};
+    added.self = added;
+    const wire = toWire(Object.assign(new LateAnswerError('w', 'it expired'), { added, call: () => 1 }));
+    expect(wire['fields']).toEqual({ waitId: 'w' });
+    expect(JSON.stringify(wire)).toContain('it expired');
+  });
+
   it('keep the code and the message of an error that is not known here', () => {
     const back = fromWire({ name: 'FutureError', code: 'from-the-future', message: 'A newer release refused it.', fields: { a: 1 } });
     expect(back).toBeInstanceOf(RemoteError);

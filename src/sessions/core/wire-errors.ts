@@ -32,14 +32,20 @@ const readText = (value: unknown, key: string, otherwise: string): string => {
   return typeof text === 'string' ? cleanText(text) : otherwise;
 };
 
+/** True for a value that a field of our errors may have. A host may have added whatever it likes. */
+const isPlain = (value: unknown): boolean =>
+  Array.isArray(value) ? value.every((item) => typeof item === 'string') : ['string', 'number', 'boolean'].includes(typeof value);
+
 /** Returns an error as plain data for another process. */
 export function toWire(error: unknown): JsonObject {
   const name = readText(error, 'name', 'Error');
   const code = readText(error, 'code', 'unclassified');
   const message = readText(error, 'message', typeof error === 'string' ? cleanText(error) : 'A value was thrown that is not an error.');
-  if (!SteplineError.is(error)) return { name, code, message: defaultRedactor.text(message) };
-  const { name: _, code: __, ...fields } = error;
-  return { name, code, message, fields: findPrototype(name) === undefined ? {} : present(fields) };
+  const header = { name, code, message };
+  if (!SteplineError.is(error)) return { ...header, message: defaultRedactor.text(message) };
+  const fields =
+    findPrototype(name) === undefined ? [] : Object.entries(error).filter(([key, value]) => !(key in header) && isPlain(value));
+  return { ...header, fields: present(Object.fromEntries(fields)) };
 }
 
 /** Returns an error that another process wrote with `toWire`. One that is not known here keeps its name, code and message. */
@@ -52,5 +58,6 @@ export function fromWire(data: JsonObject): Error {
   if (prototype === undefined || !isRecord(fields)) return error;
   for (const [key, value] of Object.entries(fields)) if (!(key in error)) Object.defineProperty(error, key, { value, enumerable: true });
   // Made as a plain error first: a constructor would write the message, and its stack, again.
-  return Object.setPrototypeOf(error, prototype) as Error;
+  Object.setPrototypeOf(error, prototype);
+  return error;
 }
