@@ -56,8 +56,8 @@ describe('errors', () => {
     expect(concrete.length).toBeGreaterThan(0);
   });
 
-  it('live in files named *-error.ts', () => {
-    expect(errors.filter(({ file }) => !file.endsWith('-error.ts')).map(({ name, file }) => `${name} in ${file}`)).toEqual([]);
+  it('live in files named *-error.ts, or in the errors.ts of a folder', () => {
+    expect(errors.filter(({ file }) => !/(-error|\/errors)\.ts$/.test(file)).map(({ name, file }) => `${name} in ${file}`)).toEqual([]);
   });
 
   it("each have a literal `readonly code = '…'`", () => {

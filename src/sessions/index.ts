@@ -1,10 +1,31 @@
 export type { EffectRow } from '../journal/index.ts';
-export { ActionRefusedError } from './core/action-refused-error.ts';
+export {
+  ActionRefusedError,
+  AgentChangedError,
+  ContextFailedError,
+  CrashLoopError,
+  createSchemaError,
+  ForeignApprovalError,
+  ForgedApprovalError,
+  LateAnswerError,
+  LeaseLostError,
+  MailWaitingError,
+  RemoteError,
+  RequestReusedError,
+  RuntimeClosedError,
+  SessionConflictError,
+  SessionDamagedError,
+  SessionDeletedError,
+  StaleApprovalError,
+  StoreUnavailableError,
+  UnknownAgentError,
+  UnknownSessionError,
+  UnknownStepError,
+} from './core/errors.ts';
 export type { Action, ActionOptions, Actor, RecordedAction } from './core/action.ts';
 export type { ApprovalUse, SessionEvent } from './core/action-events.ts';
 export type { SessionApproval } from './core/session-approvals.ts';
 export { ApprovalRevoked, CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './core/action-events.ts';
-export { AgentChangedError } from './core/agent-changed-error.ts';
 export { isTraceparent } from './core/parse-input.ts';
 export { OnVersionChange } from './core/agents.ts';
 export { computeApprovalDigest } from './core/approval-digest.ts';
@@ -22,12 +43,7 @@ export {
 export { feedSum, isFeedRowIntact, parseFeedQuery, toFeedCursor } from './store/feed-place.ts';
 export { feedRowDamage, toFeedEntry } from './store/feed-rows.ts';
 export { CrashLoopDetected } from './embedded/crash-loop.ts';
-export { CrashLoopError } from './core/crash-loop-error.ts';
-export { ContextFailedError } from './core/context-failed-error.ts';
 export type { FeedItem, FeedOptions } from './core/feed.ts';
-export { ForeignApprovalError } from './core/foreign-approval-error.ts';
-export { ForgedApprovalError } from './core/forged-approval-error.ts';
-export { LateAnswerError } from './core/late-answer-error.ts';
 export type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, EventDelivery, SendEvents } from './delivery/delivery.ts';
 export type { Encryption } from './store/cipher.ts';
 export { encryptStore } from './store/encrypted-store.ts';
@@ -37,9 +53,6 @@ export { mostUrgent, stickyMs, toHeadLease } from './store/lease-row.ts';
 export type { BatchPlan, SessionDraft, StoredFacts, StoreTask, StoreTaskResult } from './store/plan-batch.ts';
 export { createPlan } from './store/plan-batch.ts';
 export { checkTask, getSessionId, planTask, toStoreChange } from './store/plan-task.ts';
-export { RemoteError } from './core/remote-error.ts';
-export { RequestReusedError } from './core/request-reused-error.ts';
-export { RuntimeClosedError } from './core/runtime-closed-error.ts';
 export { sharedRuntime } from './embedded/shared-runtime.ts';
 export type { EmbeddedRuntime, SessionRuntimeOptions } from './embedded/runtime-options.ts';
 export type {
@@ -62,9 +75,6 @@ export type {
   SessionWorker,
 } from './core/session-runtime.ts';
 export { RuntimeRole } from './core/session-runtime.ts';
-export { SessionDeletedError } from './core/session-deleted-error.ts';
-export { SessionConflictError } from './core/session-conflict-error.ts';
-export { SessionDamagedError } from './core/session-damaged-error.ts';
 export { createSessionRuntime } from './embedded/create-session-runtime.ts';
 export type {
   ClaimedSession,
@@ -101,12 +111,8 @@ export type {
 } from './store/session-store.ts';
 export { listAll } from './store/session-store.ts';
 export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './core/session.ts';
-export { StaleApprovalError } from './core/stale-approval-error.ts';
-export { LeaseLostError } from './core/lease-lost-error.ts';
-export { MailWaitingError } from './core/mail-waiting-error.ts';
-export type { StoreProblem } from './core/store-unavailable-error.ts';
-export { createSchemaError, StoreUnavailableError } from './core/store-unavailable-error.ts';
-export { formatStoredEvent } from './core/format-stored-event.ts';
+export type { StoreProblem } from './core/errors.ts';
+export { formatStoredEvent } from './core/stored-events.ts';
 export type { StoredEvent } from './core/stored-events.ts';
 export type { RowSums, StoredRow, StoredTable } from './store/stored-rows.ts';
 export {
@@ -123,9 +129,6 @@ export {
   toNoteValues,
   toTombstoneValues,
 } from './store/stored-rows.ts';
-export { UnknownAgentError } from './core/unknown-agent-error.ts';
-export { UnknownSessionError } from './core/unknown-session-error.ts';
-export { UnknownStepError } from './core/unknown-step-error.ts';
 export { fromWire, toWire } from './core/wire-errors.ts';
 export { findExecution } from './core/requests.ts';
 export { dropHold, putHold, readHolds } from './embedded/hold-gate.ts';

@@ -3,9 +3,12 @@
 // K2. Each wait that an action ends is resolved by an event of its own, also if nobody answered it.
 import type { EventHeader } from '../../events/index.ts';
 import { BaseEvent, describeEvent } from '../../events/index.ts';
-import type { Json } from '../../lib/index.ts';
-import type { Grant, Wait } from '../../step-by-step/index.ts';
-import type { Actor } from './action.ts';
+import type { Json, JsonObject } from '../../lib/index.ts';
+import { isList, omitUndefined } from '../../lib/index.ts';
+import { Message } from '../../messages/index.ts';
+import type { Execution, Grant, RunState, Wait } from '../../step-by-step/index.ts';
+import type { Action, Actor } from './action.ts';
+import { toExecutionId } from './execution-id.ts';
 
 /** Base of the events about something that somebody did to a session. */
 abstract class ActionEvent extends BaseEvent {
@@ -129,3 +132,113 @@ export class ApprovalRevoked extends ActionEvent {
 
 /** Every event about something that somebody did to a session. */
 export type SessionEvent = UserMessageReceived | WaitResolved | LimitsGranted | CancelRequested | ApprovalRevoked;
+
+/** An action and the states before and after it. */
+export interface AppliedAction {
+  readonly action: Action;
+  readonly before: RunState;
+  readonly after: RunState;
+  /** The use of an approval for the rest of the session that the action is. */
+  readonly use?: ApprovalUse | undefined;
+  /** True if the action ends a wait now, and the rest of it is applied later: its own event comes then. */
+  readonly isQueued?: boolean;
+}
+
+/** Place of new events in a session. */
+interface EventPlace {
+  readonly sessionId: string;
+  /** Name of the session's agent. */
+  readonly agentName: string;
+  /** The number of the last event before them. */
+  readonly lastSeq: number;
+  readonly at: number;
+}
+
+/** Converts a stored message to the fields that its event has. */
+function toMessageFacts(stored: JsonObject): Pick<UserMessageReceived, 'messageId' | 'text' | 'content'> {
+  const { id: messageId, text } = Message.fromJSON(stored);
+  const { parts } = stored;
+  return omitUndefined({ messageId, text, content: isList(parts) ? parts : undefined });
+}
+
+/** Returns all open waits, also those behind a step that ended the process. */
+function getOpenWaits(state: RunState): readonly Wait[] {
+  const { execution, waitingFor } = state;
+  if (execution.crashLoop === undefined) return waitingFor;
+  return [...waitingFor, ...state.evolve({ execution: { ...execution, crashLoop: undefined } }).waitingFor];
+}
+
+/** Finds the waits that an action has ended. */
+function findEndedWaits({ before, after }: AppliedAction): readonly Wait[] {
+  const isSame = before.execution.number === after.execution.number;
+  const open = new Set(isSame ? getOpenWaits(after).map(({ id }) => id) : []);
+  return getOpenWaits(before).filter(({ id }) => !open.has(id));
+}
+
+/** Decisions about the waits that an action ends; an action that is not listed asks to go on with what waited. */
+const decisions: Readonly<Partial<Record<Action['type'], WaitDecision>>> = {
+  approve: WaitDecision.Approved,
+  reject: WaitDecision.Rejected,
+  answer: WaitDecision.Answered,
+  grant: WaitDecision.Granted,
+  send: WaitDecision.Superseded,
+  cancel: WaitDecision.Cancelled,
+};
+
+const isExpiry = ({ type, by }: Action): boolean => type === 'reject' && by.kind === 'system' && by.id === 'expiry';
+
+type NextHeader = (execution: Execution, stepNumber?: number) => EventHeader;
+
+/** Creates the event about the action itself, if it has one beside those about the waits that it ends. */
+function createOwnEvent({ action, before, after }: AppliedAction, next: NextHeader): readonly BaseEvent[] {
+  const { by } = action;
+  switch (action.type) {
+    case 'send':
+      return [new UserMessageReceived(next(after.execution), by, toMessageFacts(action.message))];
+    case 'revoke':
+      return [new ApprovalRevoked(next(after.execution), by, action.approvalId)];
+    case 'grant':
+      return [new LimitsGranted(next(after.execution), by, action.amounts)];
+    case 'cancel':
+      // An execution that has ended needs no cancel.
+      return before === after ? [] : [new CancelRequested(next(before.execution), by, action.reason)];
+    default:
+      return [];
+  }
+}
+
+function createWaitEvents(applied: AppliedAction, next: NextHeader): readonly BaseEvent[] {
+  const { action, before } = applied;
+  const { execution } = before;
+  const reason = 'reason' in action ? action.reason : undefined;
+  const edited = action.type === 'approve' && action.args !== undefined;
+  // A step that ended the process each time is the next one, though nothing of it is recorded.
+  const step = execution.pendingStep?.number ?? execution.results.length + (execution.crashLoop === undefined ? 0 : 1);
+  return findEndedWaits(applied).map(
+    (wait) =>
+      new WaitResolved(next(execution, step), action.by, {
+        wait,
+        decision: isExpiry(action) ? WaitDecision.Expired : (decisions[action.type] ?? WaitDecision.Resumed),
+        reason,
+        edited,
+        approval: applied.use,
+      }),
+  );
+}
+
+/** Creates the events of actions that were applied, numbered in their order. */
+export function createActionEvents(
+  actions: readonly AppliedAction[],
+  { sessionId, agentName, lastSeq, at }: EventPlace,
+): readonly BaseEvent[] {
+  let seq = lastSeq;
+  return actions.flatMap((applied) => {
+    const { agentId, parentAgentId } = applied.after;
+    const next: NextHeader = (execution, stepNumber = execution.pendingStep?.number ?? execution.results.length) => {
+      seq += 1;
+      const { id: executionId = toExecutionId(sessionId, execution.number) } = execution;
+      return omitUndefined({ id: `${executionId}/${seq}`, seq, at, agentId, agentName, parentAgentId, sessionId, executionId, stepNumber });
+    };
+    return [...(applied.isQueued === true ? [] : createOwnEvent(applied, next)), ...createWaitEvents(applied, next)];
+  });
+}

@@ -35,75 +35,36 @@ export type ActionAnswer =
   | 'unknown-session'
   | 'unknown-step';
 
-const gone = { unknown: 'unknown-session', deleted: 'session-deleted', damaged: 'session-damaged' } as const;
-const atRest = { new: 'not-waiting', ended: 'not-waiting' } as const;
+type Answers = Readonly<Record<SessionCondition, ActionAnswer>>;
+
+/** Gives the same answer in every condition of a session that is there. What waits after a crash loop takes nothing that would start a step. */
+const whenReadable = (answer: ActionAnswer): Answers => ({
+  ...{ unknown: 'unknown-session', deleted: 'session-deleted', damaged: 'session-damaged' },
+  ...{ new: answer, ended: answer, running: answer, 'crash-loop': 'crash-loop' },
+  ...{ approval: answer, 'client-tool': answer, 'unknown-call': answer, person: answer, provider: answer, grant: answer },
+});
+
+/** Answers to what is meant for one kind of wait. */
+const toWait: Answers = { ...whenReadable('invalid-argument'), new: 'not-waiting', ended: 'not-waiting', running: 'queued' };
+const toCall: Answers = { ...toWait, 'client-tool': 'applied', 'unknown-call': 'applied' };
+const toOpen: Answers = { ...whenReadable('applied'), running: 'queued' };
 
 /** Answers of sessions to actions. */
-export const actionTable: Readonly<Record<ActionType, Readonly<Record<SessionCondition, ActionAnswer>>>> = {
-  create: {
-    ...{ unknown: 'applied', deleted: 'session-deleted', damaged: 'session-conflict' },
-    ...{ new: 'session-conflict', ended: 'session-conflict', running: 'session-conflict' },
-    ...{ approval: 'session-conflict', 'client-tool': 'session-conflict', 'unknown-call': 'session-conflict' },
-    ...{ person: 'session-conflict', provider: 'session-conflict', grant: 'session-conflict', 'crash-loop': 'session-conflict' },
-  },
-  send: {
-    ...{ ...gone, new: 'applied', ended: 'applied', running: 'queued' },
-    ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'applied', provider: 'applied', grant: 'message-refused', 'crash-loop': 'crash-loop' },
-  },
-  approve: {
-    // A call that the open step has asked about can be approved before the step waits: that is queued.
-    ...{ ...gone, ...atRest, running: 'not-waiting' },
-    ...{ approval: 'applied', 'client-tool': 'invalid-argument', 'unknown-call': 'invalid-argument' },
-    ...{ person: 'invalid-argument', provider: 'invalid-argument', grant: 'invalid-argument', 'crash-loop': 'crash-loop' },
-  },
-  reject: {
-    ...{ ...gone, ...atRest, running: 'queued' },
-    ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'invalid-argument', provider: 'invalid-argument', grant: 'applied', 'crash-loop': 'crash-loop' },
-  },
-  answer: {
-    ...{ ...gone, ...atRest, running: 'queued' },
-    ...{ approval: 'invalid-argument', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'applied', provider: 'invalid-argument', grant: 'invalid-argument', 'crash-loop': 'crash-loop' },
-  },
-  grant: {
-    ...{ ...gone, new: 'applied', ended: 'invalid-argument', running: 'queued' },
-    ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'crash-loop' },
-  },
-  cancel: {
-    ...{ ...gone, new: 'ignored', ended: 'ignored', running: 'queued' },
-    ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    // The step is replayed first as far as it got, so that nothing which its calls have done is forgotten.
-    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'queued' },
-  },
-  resume: {
-    ...{ ...gone, new: 'ignored', ended: 'ignored', running: 'ignored' },
-    ...{ approval: 'ignored', 'client-tool': 'ignored', 'unknown-call': 'ignored' },
-    ...{ person: 'ignored', provider: 'applied', grant: 'ignored', 'crash-loop': 'applied' },
-  },
-  revoke: {
-    ...{ ...gone, new: 'applied', ended: 'applied', running: 'queued' },
-    ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'crash-loop' },
-  },
-  erase: {
-    ...{ ...gone, new: 'invalid-argument', ended: 'applied', running: 'queued' },
-    ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'crash-loop' },
-  },
-  fork: {
-    ...{ ...gone, new: 'unknown-step', ended: 'applied', running: 'applied' },
-    ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'applied' },
-  },
-  delete: {
-    ...{ unknown: 'applied', deleted: 'ignored', damaged: 'applied' },
-    ...{ new: 'applied', ended: 'applied', running: 'applied' },
-    ...{ approval: 'applied', 'client-tool': 'applied', 'unknown-call': 'applied' },
-    ...{ person: 'applied', provider: 'applied', grant: 'applied', 'crash-loop': 'applied' },
-  },
+export const actionTable: Readonly<Record<ActionType, Answers>> = {
+  create: { ...whenReadable('session-conflict'), unknown: 'applied', damaged: 'session-conflict', 'crash-loop': 'session-conflict' },
+  send: { ...toOpen, grant: 'message-refused' },
+  // A call that the open step has asked about can be approved before the step waits: that is queued.
+  approve: { ...toWait, running: 'not-waiting', approval: 'applied' },
+  reject: { ...toCall, approval: 'applied', grant: 'applied' },
+  answer: { ...toCall, person: 'applied' },
+  grant: { ...toOpen, ended: 'invalid-argument' },
+  // A step that ended the process is replayed first as far as it got, so that nothing which its calls have done is forgotten.
+  cancel: { ...toOpen, new: 'ignored', ended: 'ignored', 'crash-loop': 'queued' },
+  resume: { ...whenReadable('ignored'), provider: 'applied', 'crash-loop': 'applied' },
+  revoke: toOpen,
+  erase: { ...toOpen, new: 'invalid-argument' },
+  fork: { ...whenReadable('applied'), new: 'unknown-step', 'crash-loop': 'applied' },
+  delete: { ...whenReadable('applied'), unknown: 'applied', deleted: 'ignored', damaged: 'applied', 'crash-loop': 'applied' },
 };
 
 /** Finds the condition of a session that can be read. An answer is about the wait that it names. */

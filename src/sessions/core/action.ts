@@ -44,6 +44,9 @@ export type ActionRequest =
   | { readonly type: 'erase'; readonly messageId: string }
   | { readonly type: 'fork'; readonly from: ForkPoint };
 
+/** A request to send a message. */
+export type SendRequest = Extract<ActionRequest, { readonly type: 'send' }>;
+
 /** The step that a fork starts after. */
 export interface ForkPoint {
   readonly sessionId: string;

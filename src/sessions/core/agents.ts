@@ -1,7 +1,6 @@
 import { describeValue, InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
 import type { Orchestrator, StateType } from '../../step-by-step/index.ts';
-import { AgentChangedError } from './agent-changed-error.ts';
-import { UnknownAgentError } from './unknown-agent-error.ts';
+import { AgentChangedError, UnknownAgentError } from './errors.ts';
 
 /** Rule for a session whose agent has changed: stay with its version, continue with the newest, or refuse. */
 export const OnVersionChange = { Pin: 'pin', Continue: 'continue', Refuse: 'refuse' } as const;

@@ -3,7 +3,7 @@
 // W2. An approval may come before the step waits, but not before the call was emitted.
 // W3. An answer that cannot be used is refused with a reason of its own, and changes nothing.
 import { toAuthorName } from './action.ts';
-import { AgentChangedError } from './agent-changed-error.ts';
+import { AgentChangedError, ForgedApprovalError, LateAnswerError, StaleApprovalError } from './errors.ts';
 import type { AgentIdentity } from './agents.ts';
 import { describeIdentity, toIdentity } from './agents.ts';
 import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
@@ -14,13 +14,10 @@ import type { Action, ActionRequest, Actor } from './action.ts';
 import { computeApprovalDigest, findAskedCalls } from './approval-digest.ts';
 import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom, readStored } from './entries.ts';
-import { ForgedApprovalError } from './forged-approval-error.ts';
-import { LateAnswerError } from './late-answer-error.ts';
 import { assertTakesMessage } from './message-rules.ts';
 import { parseScope } from './parse-input.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import { assertScopeAllowed } from './session-approvals.ts';
-import { StaleApprovalError } from './stale-approval-error.ts';
 import { readEvents } from './stored-events.ts';
 
 /** A request that answers something that is waited for. */
@@ -47,10 +44,7 @@ export function applyRequest(state: RunState, request: ActionRequest & { readonl
       return state.cancel(request.reason, by);
     case 'resume':
       return state.waitingFor.some(({ type }) => type === 'provider') ? state.retryNow() : state;
-    case 'create':
-    case 'fork':
-    case 'erase':
-    case 'revoke':
+    default:
       return state;
   }
 }

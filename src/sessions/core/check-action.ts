@@ -5,7 +5,7 @@ import type { ActionRequest } from './action.ts';
 import { actionTable, findCondition } from './action-table.ts';
 import type { AnswerContext } from './answers.ts';
 import { applyRequest, checkAnswer, isAnswer } from './answers.ts';
-import { CrashLoopError } from './crash-loop-error.ts';
+import { CrashLoopError } from './errors.ts';
 import { opensNext } from './message-rules.ts';
 import type { SessionApproval } from './session-approvals.ts';
 import { assertApproval } from './session-approvals.ts';

@@ -2,13 +2,13 @@
 // B1. An entry holds an action, a change of the state, or both.
 // B2. The state is what the entries say, read from a snapshot on.
 import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, InvalidArgumentError, omitUndefined, readObject, SteplineError } from '../../lib/index.ts';
+import { DamagedDataError, InvalidArgumentError, omitUndefined, readObject } from '../../lib/index.ts';
 import type { RunState, StateLines, StateType } from '../../step-by-step/index.ts';
 import { hasLines, splitLines } from '../../step-by-step/index.ts';
 import type { Action, RecordedAction } from './action.ts';
 import type { StepRequests } from './sent-requests.ts';
 import type { SessionApproval } from './session-approvals.ts';
-import { SessionDamagedError } from './session-damaged-error.ts';
+import { hasCode, SessionDamagedError } from './errors.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 
 /** The format of the entries that this version writes, and the highest that it reads. */
@@ -169,7 +169,7 @@ export function replay(entries: readonly LogEntry[], states: StateType, before?:
 
 /** Returns the error of reading a session's data: damage if the data is to blame, else the error itself. */
 export function toReadError(sessionId: string, error: unknown): unknown {
-  const isDamage = error instanceof SyntaxError || (SteplineError.is(error) && error.code === 'damaged-data');
+  const isDamage = error instanceof SyntaxError || hasCode(error, 'damaged-data');
   return isDamage ? new SessionDamagedError(sessionId, error.message, error) : error;
 }
 

@@ -3,7 +3,7 @@
 //     arguments of its calls, the results that it says, copies of its text, and what quotes it in a stored request.
 // Y2. The log replays as before. Ids and numbers stay.
 import type { Json, JsonObject } from '../../lib/index.ts';
-import { InvalidArgumentError, isList } from '../../lib/index.ts';
+import { InvalidArgumentError, isList, jsonEquals } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import type { LogEntry, SessionWrite } from '../store/session-store.ts';
 import { readStored } from './entries.ts';
@@ -45,22 +45,17 @@ export function findErased(
   messageId: string,
 ): NonNullable<SessionWrite['rewrites']> | undefined {
   return readStored(sessionId, () => {
-    const stored = entries.map(({ n, body, events }) => ({
-      n,
-      body: readText(body),
-      events: events === undefined ? null : readText(events),
-    }));
+    const stored = entries.map(({ n, body, events = 'null' }) => ({ n, body: readText(body), events: readText(events) }));
     const found = new FoundMessage(messageId);
-    for (const { body, events } of stored) found.look([body, events]);
+    found.look(stored);
     // Twice: the calls of a step are known once all messages are.
-    for (const { body, events } of stored) found.look([body, events]);
+    found.look(stored);
     if (!found.isKnown) return undefined;
-    return entries.flatMap((entry, index) => {
-      const body = writeText(found.erase(stored[index]?.body ?? null));
-      const events = entry.events === undefined ? undefined : writeText(found.erase(stored[index]?.events ?? null));
-      // A body in lines is rewritten without lines, so compare the content to see whether anything was erased.
-      const isSame = (body === entry.body || body === writeText(stored[index]?.body ?? null)) && events === entry.events;
-      return isSame ? [] : [{ n: entry.n, body, ...(events !== undefined && { events }) }];
+    return stored.flatMap((before) => {
+      const after = { ...before, body: found.erase(before.body), events: found.erase(before.events) };
+      if (jsonEquals(after, before)) return [];
+      const { n, body, events } = after;
+      return [{ n, body: writeText(body), ...(events !== null && { events: writeText(events) }) }];
     });
   });
 }

@@ -6,9 +6,8 @@ import { describeValue, omitUndefined, readJsonObject, readObject } from '../../
 import type { Mail } from '../store/session-store.ts';
 import type { ActionOrigin, ActionRequest, RecordedAction } from './action.ts';
 import { parseActionOptions } from './parse-input.ts';
-import { RequestReusedError } from './request-reused-error.ts';
+import { RequestReusedError, StoreUnavailableError } from './errors.ts';
 import { isSameRequest } from './requests.ts';
-import { StoreUnavailableError } from './store-unavailable-error.ts';
 import { fromWire } from './wire-errors.ts';
 
 /** The content of a mail. */

@@ -2,26 +2,11 @@
 // X1. A message that is queued for an execution of its own is applied only once the execution before it has ended.
 // X2. A message that interrupts never joins the execution that it interrupts.
 // X3. A wait for a grant refuses every message: only a grant or a cancel ends it.
-import { omitUndefined } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import { MessageRefusedError } from '../../step-by-step/index.ts';
-import type { ActionRequest } from './action.ts';
+import type { ActionRequest, SendRequest } from './action.ts';
 import type { Queue, QueuedAction } from './entries.ts';
 import { hasWork } from './session.ts';
-import type { SendOptions } from './session-runtime.ts';
-
-/** A request to send a message. */
-export type SendRequest = Extract<ActionRequest, { readonly type: 'send' }>;
-
-/** Rules of a message, as they are stored: those that are not the default. */
-export const toStoredRules = ({
-  whileRunning,
-  whileWaiting,
-}: Pick<SendOptions, 'whileRunning' | 'whileWaiting'>): Pick<SendRequest, 'whileRunning' | 'whileWaiting'> =>
-  omitUndefined({
-    whileRunning: whileRunning === 'join' ? undefined : whileRunning,
-    whileWaiting: whileWaiting === 'supersede' ? undefined : whileWaiting,
-  });
 
 export const isInterrupting = (request: ActionRequest): boolean => request.type === 'send' && request.whileRunning === 'interrupt';
 

@@ -1,6 +1,6 @@
 // Events of an open step as plain data of a limited size.
 import type { Json, JsonObject } from '../../lib/index.ts';
-import { isPlainObject, jsonEquals } from '../../lib/index.ts';
+import { isPlainObject } from '../../lib/index.ts';
 import { computeApprovalDigest, readAskedCall } from './approval-digest.ts';
 import type { OpenStepItem } from './session-runtime.ts';
 import type { OpenEvent, OpenStepPlace } from './session-runtime.ts';
@@ -37,7 +37,7 @@ function truncateField(value: Json): Json {
 /** Cuts the fields of an event that are too large; returns their names. */
 function truncateFields(event: JsonObject): { readonly event: JsonObject; readonly cut: readonly string[] } {
   const fields = Object.entries(event).map(([key, value]) => [key, truncateField(value)] as const);
-  const cut = fields.filter(([key, value]) => value !== event[key] && !jsonEquals(value, event[key] ?? null)).map(([key]) => key);
+  const cut = fields.filter(([key, value]) => value !== event[key]).map(([key]) => key);
   return { event: Object.fromEntries(fields), cut };
 }
 

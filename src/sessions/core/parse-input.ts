@@ -5,26 +5,12 @@ import { checkKeys, cleanText, describeValue, InvalidArgumentError, isRecord, om
 import type { Message, MessageContent } from '../../messages/index.ts';
 import { toUserMessage } from '../../messages/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
-import type { ActionOptions, ForkPoint } from './action.ts';
-import type { FeedOptions } from './feed.ts';
-import { ForeignApprovalError } from './foreign-approval-error.ts';
-import type { AnsweredWait, EventsOptions, NewSession, OpenStepOptions, SendOptions } from './session-runtime.ts';
+import type { ActionOptions, ForkPoint, SendRequest } from './action.ts';
+import type { FeedFilter, FeedOptions } from './feed.ts';
+import { ForeignApprovalError } from './errors.ts';
+import type { AnsweredWait, EventsOptions, FollowOptions, NewSession, SendOptions } from './session-runtime.ts';
 import type { SessionFacts } from './session.ts';
 import type { SessionQuery } from '../store/session-store.ts';
-
-const knownFilters = [
-  'tenant',
-  'agentName',
-  'owner',
-  'status',
-  'stopReason',
-  'tag',
-  'isOpen',
-  'wakeBefore',
-  'updatedBefore',
-  'limit',
-  'cursor',
-];
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
@@ -83,109 +69,118 @@ function parseOneOf<Value extends string>(value: unknown, what: string, known: r
   return found;
 }
 
+/** Checks that the options of a method are an object, and that the method knows them. */
+export function parseOptions(given: unknown, method: string, known: readonly string[]): Readonly<Record<string, unknown>> {
+  assert(isRecord(given), `The options of ${method}() must be an object, not ${describeValue(given)}.`);
+  checkKeys(`${method}()`, given, known);
+  return given;
+}
+
+/** Checks a switch. */
+export function parseBoolean(value: unknown, what: string): boolean {
+  assert(typeof value === 'boolean', `${what} must be true or false, not ${describeValue(value)}.`);
+  return value;
+}
+
+function parseTime(value: unknown, what: string): number {
+  assert(isTime(value), `${what} must be a time in milliseconds since 1970, not ${describeValue(value)}.`);
+  return value;
+}
+
+function parseCount(value: unknown, what: string): number {
+  assert(typeof value === 'number', `${what} must be a whole number of 1 or more, not ${describeValue(value)}.`);
+  return value;
+}
+
+/** Checks of filters: each takes the value and what it is called. */
+const filters: Readonly<Record<keyof SessionQuery, (value: unknown, what: string) => unknown>> = {
+  tenant: parseText,
+  agentName: parseText,
+  owner: parseText,
+  status: (value) => parseOneOf(value, 'status', Object.values(ExecutionStatus)),
+  stopReason: (value) => parseOneOf(value, 'stop reason', Object.values(StopReason)),
+  tag: parseText,
+  isOpen: parseBoolean,
+  wakeBefore: parseTime,
+  updatedBefore: parseTime,
+  limit: parseCount,
+  cursor: parseText,
+};
+
+// Holds: these are all the names.
+const filterNames = Object.keys(filters) as readonly (keyof SessionQuery)[];
+
 /** The method that a filter is passed to, and the filters that it takes. */
 interface QueryRules {
   readonly method?: string;
   readonly known?: readonly string[];
 }
 
-const parseTime = (value: unknown): number | undefined => (isTime(value) ? value : undefined);
-
 /** Refuses a filter that would silently match everything, or nothing. */
-export function parseQuery(query: SessionQuery, { method = 'list', known = knownFilters }: QueryRules = {}): SessionQuery {
+export function parseQuery(query: SessionQuery, { method = 'list', known = filterNames }: QueryRules = {}): SessionQuery {
   const given: unknown = query;
   assert(isRecord(given), `${method}() needs an object of filters, such as { tenant: "acme" }, not ${describeValue(given)}.`);
   checkKeys(`${method}()`, given, known);
-  const parseFilter = (name: keyof SessionQuery): string | undefined =>
-    given[name] === undefined ? undefined : parseText(given[name], `${method}(): ${name}`);
-  const { isOpen, wakeBefore, updatedBefore, limit } = given;
-  assert(isOpen === undefined || typeof isOpen === 'boolean', `${method}(): isOpen must be true or false, not ${describeValue(isOpen)}.`);
-  for (const [name, time] of Object.entries({ wakeBefore, updatedBefore }))
-    assert(
-      time === undefined || isTime(time),
-      `${method}(): ${name} must be a time in milliseconds since 1970, not ${describeValue(time)}.`,
-    );
-  assert(
-    limit === undefined || typeof limit === 'number',
-    `${method}(): limit must be a whole number of 1 or more, not ${describeValue(limit)}.`,
-  );
-  return omitUndefined({
-    tenant: parseFilter('tenant'),
-    agentName: parseFilter('agentName'),
-    owner: parseFilter('owner'),
-    tag: parseFilter('tag'),
-    cursor: parseFilter('cursor'),
-    status: parseOneOf(given['status'], 'status', Object.values(ExecutionStatus)),
-    stopReason: parseOneOf(given['stopReason'], 'stop reason', Object.values(StopReason)),
-    isOpen,
-    wakeBefore: parseTime(wakeBefore),
-    updatedBefore: parseTime(updatedBefore),
-    limit,
-  });
+  const asked = filterNames.filter((name) => given[name] !== undefined);
+  return Object.fromEntries(asked.map((name) => [name, filters[name](given[name], `${method}(): ${name}`)]));
 }
 
-/** Options for reading events, checked. */
-export type ParsedEventsOptions = EventsOptions & Required<Pick<EventsOptions, 'fromSeq' | 'follow' | 'redact'>>;
+const followKeys = ['follow', 'redact', 'signal'];
 
-/** Checks the options of events(). */
-export function parseEventsOptions(options: EventsOptions): ParsedEventsOptions {
-  const given: unknown = options;
-  const hint = typeof given === 'number' ? ` Use { fromSeq: ${given} }.` : '';
-  assert(isRecord(given), `The options of events() must be an object, not ${describeValue(given)}.${hint}`);
-  checkKeys('events()', given, ['fromSeq', 'follow', 'redact', 'signal']);
-  const { fromSeq = 0, follow = false, redact = false, signal } = given;
-  assert(
-    isAmount(fromSeq) && Number.isSafeInteger(fromSeq),
-    `events(): fromSeq must be the number of an event, or 0 to read all, not ${describeValue(fromSeq)}.`,
-  );
-  for (const [name, value] of Object.entries({ follow, redact }))
-    assert(typeof value === 'boolean', `events(): ${name} must be true or false, not ${describeValue(value)}.`);
-  assert(signal === undefined || signal instanceof AbortSignal, `events(): signal must be an AbortSignal, not ${describeValue(signal)}.`);
-  return { fromSeq, follow: follow === true, redact: redact === true, ...omitUndefined({ signal }) };
-}
+/** Options of a reader that may follow, checked. */
+type Following = FollowOptions & Required<Pick<FollowOptions, 'follow' | 'redact'>>;
 
-/** Options for reading the feed, checked. */
-export type ParsedFeedOptions = FeedOptions & Required<Pick<FeedOptions, 'follow' | 'redact'>>;
-
-/** Checks the options of feed(), or those of another method that are the same. */
-export function parseFeedOptions(options: FeedOptions, method = 'feed', more: readonly string[] = []): ParsedFeedOptions {
-  const given: unknown = options;
-  assert(isRecord(given), `The options of ${method}() must be an object, not ${describeValue(given)}.`);
-  checkKeys(`${method}()`, given, ['after', 'tenant', 'types', 'follow', 'redact', 'signal', ...more]);
-  const { after, tenant, types, follow = false, redact = false, signal } = given;
-  assert(
-    types === undefined || (Array.isArray(types) && types.length > 0 && types.every(isText)),
-    `${method}(): types must be a list of event types, such as ["ToolApprovalRequested"], not ${describeValue(types)}.`,
-  );
-  for (const [name, value] of Object.entries({ follow, redact }))
-    assert(typeof value === 'boolean', `${method}(): ${name} must be true or false, not ${describeValue(value)}.`);
+function parseFollowing({ follow = false, redact = false, signal }: Readonly<Record<string, unknown>>, method: string): Following {
+  const flags = { follow: parseBoolean(follow, `${method}(): follow`), redact: parseBoolean(redact, `${method}(): redact`) };
   assert(
     signal === undefined || signal instanceof AbortSignal,
     `${method}(): signal must be an AbortSignal, not ${describeValue(signal)}.`,
   );
-  return {
-    follow: follow === true,
-    redact: redact === true,
-    ...omitUndefined({
-      after: after === undefined ? undefined : parseText(after, `${method}(): after`),
-      tenant: tenant === undefined ? undefined : parseText(tenant, `${method}(): tenant`),
-      types: types && [...types].map(String),
-      signal,
-    }),
-  };
+  return { ...flags, ...omitUndefined({ signal }) };
+}
+
+/** Options for reading events, checked. */
+export type ParsedEventsOptions = Following & Required<Pick<EventsOptions, 'fromSeq'>>;
+
+/** Checks the options of events(). */
+export function parseEventsOptions(options: EventsOptions): ParsedEventsOptions {
+  const asked: unknown = options;
+  if (typeof asked === 'number')
+    throw new InvalidArgumentError(`The options of events() must be an object, not ${asked}. Use { fromSeq: ${asked} }.`);
+  const given = parseOptions(options, 'events', ['fromSeq', ...followKeys]);
+  const { fromSeq = 0 } = given;
+  assert(
+    isAmount(fromSeq) && Number.isSafeInteger(fromSeq),
+    `events(): fromSeq must be the number of an event, or 0 to read all, not ${describeValue(fromSeq)}.`,
+  );
+  return { fromSeq, ...parseFollowing(given, 'events') };
+}
+
+/** Checks which sessions, and which types of events, are read. */
+export function parseFeedFilter({ tenant, types }: Readonly<Record<string, unknown>>, method: string): FeedFilter {
+  assert(
+    types === undefined || (Array.isArray(types) && types.length > 0 && types.every(isText)),
+    `${method}(): types must be a list of event types, such as ["ToolApprovalRequested"], not ${describeValue(types)}.`,
+  );
+  return omitUndefined({
+    tenant: tenant === undefined ? undefined : parseText(tenant, `${method}(): tenant`),
+    types: types && [...types].map(String),
+  });
+}
+
+/** Options for reading the feed, checked. */
+export type ParsedFeedOptions = Following & FeedFilter & Pick<FeedOptions, 'after'>;
+
+/** Checks the options of feed(). */
+export function parseFeedOptions(options: FeedOptions): ParsedFeedOptions {
+  const given = parseOptions(options, 'feed', ['after', 'tenant', 'types', ...followKeys]);
+  const after = given['after'] === undefined ? {} : { after: parseText(given['after'], 'feed(): after') };
+  return { ...after, ...parseFeedFilter(given, 'feed'), ...parseFollowing(given, 'feed') };
 }
 
 /** Checks the options of openStep(). */
-export function parseOpenStepOptions(options: OpenStepOptions): OpenStepOptions {
-  const given: unknown = options;
-  assert(isRecord(given), `The options of openStep() must be an object, not ${describeValue(given)}.`);
-  checkKeys('openStep()', given, ['follow', 'redact', 'signal']);
-  const { follow = false, redact = false, signal } = given;
-  for (const [name, value] of Object.entries({ follow, redact }))
-    assert(typeof value === 'boolean', `openStep(): ${name} must be true or false, not ${describeValue(value)}.`);
-  assert(signal === undefined || signal instanceof AbortSignal, `openStep(): signal must be an AbortSignal, not ${describeValue(signal)}.`);
-  return { follow: follow === true, redact: redact === true, ...omitUndefined({ signal }) };
-}
+export const parseOpenStepOptions = (options: FollowOptions): FollowOptions =>
+  parseFollowing(parseOptions(options, 'openStep', followKeys), 'openStep');
 
 /** Checks the step that a fork starts after. */
 export function parseForkPoint(at: unknown): Omit<ForkPoint, 'sessionId'> {
@@ -217,12 +212,15 @@ export function parseScope({ scope, args }: { readonly scope?: unknown; readonly
   return omitUndefined({ scope: found });
 }
 
-/** Checks what a message does to an execution in progress. */
-export const parseSendRules = ({ whileRunning, whileWaiting }: SendOptions): Pick<SendOptions, 'whileRunning' | 'whileWaiting'> =>
-  omitUndefined({
-    whileRunning: parseOneOf(whileRunning, 'whileRunning of send()', ['join', 'queue', 'interrupt'] as const),
-    whileWaiting: parseOneOf(whileWaiting, 'whileWaiting of send()', ['supersede', 'queue', 'refuse'] as const),
+/** Checks what a message does to an execution in progress. The default is left out: so it is stored. */
+export function parseSendRules(options: SendOptions): Pick<SendRequest, 'whileRunning' | 'whileWaiting'> {
+  const whileRunning = parseOneOf(options.whileRunning, 'whileRunning of send()', ['join', 'queue', 'interrupt'] as const);
+  const whileWaiting = parseOneOf(options.whileWaiting, 'whileWaiting of send()', ['supersede', 'queue', 'refuse'] as const);
+  return omitUndefined({
+    whileRunning: whileRunning === 'join' ? undefined : whileRunning,
+    whileWaiting: whileWaiting === 'supersede' ? undefined : whileWaiting,
   });
+}
 
 /** Checks that a new session is described by an object. */
 export function parseNewSession(session: NewSession): NewSession {

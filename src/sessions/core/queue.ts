@@ -6,7 +6,7 @@ import { SteplineError } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import { applyRequest } from './answers.ts';
-import type { AppliedAction } from './create-action-events.ts';
+import type { AppliedAction } from './action-events.ts';
 import type { EntryBody, Queue, QueuedAction } from './entries.ts';
 import { isInterruption, isMessageDue } from './message-rules.ts';
 import { hasWork } from './session.ts';

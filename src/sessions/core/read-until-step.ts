@@ -3,7 +3,7 @@ import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import type { ForkPoint } from './action.ts';
 import type { QueuedAction, ReplayedLog } from './entries.ts';
 import { findSentMessages, readBody, readStored, replay, updateQueue } from './entries.ts';
-import { UnknownStepError } from './unknown-step-error.ts';
+import { UnknownStepError } from './errors.ts';
 
 /** A log as it was when a step had just been recorded, or before the first message of an execution. */
 export interface LogUntilStep extends ReplayedLog {

@@ -4,8 +4,7 @@
 import type { JsonObject } from '../../lib/index.ts';
 import { jsonEquals, present } from '../../lib/index.ts';
 import type { ActionRequest } from './action.ts';
-import { ActionRefusedError } from './action-refused-error.ts';
-import type { EntryBody } from './entries.ts';
+import { ActionRefusedError } from './errors.ts';
 import { readBody, readEntriesFrom } from './entries.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import { fromWire } from './wire-errors.ts';
@@ -21,27 +20,16 @@ const toContent = (request: ActionRequest): JsonObject =>
 /** True if two requests ask for the same. */
 export const isSameRequest = (one: ActionRequest, other: ActionRequest): boolean => jsonEquals(toContent(one), toContent(other));
 
-/** The result of storing an action: the execution that it went to, if one has applied it, or its refusal. */
-interface ActionFate {
-  readonly execution?: number | undefined;
-  readonly refused?: NonNullable<EntryBody['refused']>[number] | undefined;
-}
-
-async function readFate(reader: SessionReader, sessionId: string, { n, body }: LogEntry): Promise<ActionFate> {
-  const { isQueued, execution, action } = readBody(body);
-  if (isQueued !== true || action?.type === 'cancel') return { execution };
-  const later = (await readEntriesFrom(reader, sessionId, n + 1)).map((entry) => readBody(entry.body));
-  const refused = later.flatMap((each) => each.refused ?? []).find(({ entry }) => entry === n);
-  return { refused, execution: later.find(({ applied }) => applied?.includes(n) === true)?.execution };
-}
-
 /**
  * Finds the execution that the action of an entry went to; undefined if none has applied it yet. Throws if the action was refused, each time
  * the same.
  */
-export async function findExecution(reader: SessionReader, sessionId: string, entry: LogEntry): Promise<number | undefined> {
-  const { execution, refused } = await readFate(reader, sessionId, entry);
+export async function findExecution(reader: SessionReader, sessionId: string, { n, body }: LogEntry): Promise<number | undefined> {
+  const { isQueued, execution, action } = readBody(body);
+  if (isQueued !== true || action?.type === 'cancel') return execution;
+  const later = (await readEntriesFrom(reader, sessionId, n + 1)).map((entry) => readBody(entry.body));
+  const refused = later.flatMap((each) => each.refused ?? []).find(({ entry }) => entry === n);
   if (refused !== undefined)
     throw refused.error === undefined ? new ActionRefusedError(refused.why, refused.code) : fromWire(refused.error);
-  return execution;
+  return later.find(({ applied }) => applied?.includes(n) === true)?.execution;
 }

@@ -1,29 +1,26 @@
 // Requests to models, as a log stores them.
-// Owns:     what is stored of a request, and how it is rebuilt from that, the definition of its agent and the conversation.
+// Owns:     what is stored of a request beside the definition of its agent and the conversation.
 // Does not: read or write a store, or see the calls that hooks and selectors make themselves.
-// N1. What is rebuilt has the digest that was stored, unless a message was erased since.
+// N1. What read-requests.ts rebuilds has the digest that was stored, unless a message was erased since.
 // N2. A request is compared with the conversation at the head of the log; in a run inside a step, whose conversation is in no log, with
 //     the request before it, and the first one with a view of the conversation or with nothing.
-import type { AgentDefinition, KnownView, ModelRequest, RefusedPart, RequestRecorder, StoredRequest } from '../../inference/index.ts';
+import type { AgentDefinition, KnownView, RefusedPart, RequestRecorder, StoredRequest } from '../../inference/index.ts';
 import { Conversation, leaveOutRefused, omitHeaders } from '../../inference/index.ts';
-import { InvalidArgumentError, jsonEquals, omitUndefined, stableStringify, TextHash } from '../../lib/index.ts';
+import { jsonEquals, omitUndefined, stableStringify, TextHash } from '../../lib/index.ts';
 import type { OfferedTool, Messages } from '../../messages/index.ts';
 import { Message } from '../../messages/index.ts';
-import type { RunState, StateType } from '../../step-by-step/index.ts';
+import type { RunState } from '../../step-by-step/index.ts';
 import type { DigestedRequest } from './request-digest.ts';
 import { digestRequest, hashMessage, hashOutput, hashSettings, MessageSum } from './request-digest.ts';
 
 /** The message that instructions are sent as has this id. */
 const instructionsId = 'instructions';
 
-type MessageList = Messages | readonly Message[];
-
-/** Messages of a request: the one with the instructions, and the rest. */
-type SplitMessages = Pick<DigestedRequest, 'system' | 'messages'>;
+export type MessageList = Messages | readonly Message[];
 
 const isInstructions = (message: Message | undefined): boolean => message?.id === instructionsId && message.isSystem();
 
-function splitMessages(asked: Conversation | readonly Message[]): SplitMessages {
+function splitMessages(asked: Conversation | readonly Message[]): Pick<DigestedRequest, 'system' | 'messages'> {
   if (asked instanceof Conversation && asked.instructions.length < 2) {
     const [system] = asked.instructions;
     if (system !== undefined || !isInstructions(asked.messages.at(0))) return { system, messages: asked.messages };
@@ -33,7 +30,8 @@ function splitMessages(asked: Conversation | readonly Message[]): SplitMessages 
   return isInstructions(first) ? { system: first, messages: rest } : { system: undefined, messages: [first, ...rest] };
 }
 
-const withoutRefused = (messages: Messages, refused: readonly RefusedPart[] | undefined): Messages =>
+/** Leaves out what a provider has refused. */
+export const withoutRefused = (messages: Messages, refused: readonly RefusedPart[] | undefined): Messages =>
   leaveOutRefused(new Conversation(messages), refused).messages;
 
 const isSame = (one: Message | undefined, other: Message | undefined): boolean =>
@@ -53,17 +51,11 @@ function findChange(base: MessageList, messages: MessageList): StoredRequest['ch
   return removed === 0 && added.length === 0 ? undefined : { at, removed, added };
 }
 
-/** Writes the instructions of a request, given those that were created for it. */
-function joinInstructions({ instructions }: AgentDefinition, made: readonly string[]): string {
+/** Creates the message of the instructions, given those that were made for the request; undefined if there are none. */
+export function toSystem({ instructions }: AgentDefinition, made: readonly string[]): Message | undefined {
   let next = 0;
-  const texts = instructions.map((each) => each ?? made[next++] ?? '');
-  return texts.filter((text) => text !== '').join('\n\n');
-}
-
-/** Creates the message of the instructions; undefined if there are none. */
-function toSystem(definition: AgentDefinition, made: readonly string[]): Message | undefined {
-  const text = joinInstructions(definition, made);
-  return text === '' ? undefined : Message.system(text, { id: instructionsId });
+  const texts = instructions.map((each) => each ?? made[next++] ?? '').filter((text) => text !== '');
+  return texts.length === 0 ? undefined : Message.system(texts.join('\n\n'), { id: instructionsId });
 }
 
 /** Returns the tools that differ from those of the definition, by name if it has them. */
@@ -75,47 +67,17 @@ function findOtherTools({ tools }: AgentDefinition, offered: readonly OfferedToo
   });
 }
 
-/** True for a message of text alone. */
-const isPlainSystem = ({ parts: [first, ...others], name, providerOptions, role }: Message): boolean =>
-  role === 'system' && first?.providerMetadata === undefined && others.length === 0 && name === undefined && providerOptions === undefined;
-
 /** Finds out which parts of a request the definition does not say. */
 function findDifferences(request: DigestedRequest, definition: AgentDefinition, made: readonly string[]): Partial<StoredRequest> {
   const { system, tools, settings, output } = request;
-  const isUsual = (system?.text ?? '') === joinInstructions(definition, made) && (system === undefined || isPlainSystem(system));
+  const isUsual = isSame(system, toSystem(definition, made));
   return omitUndefined({
     made: isUsual && made.length > 0 ? made : undefined,
     system: isUsual ? undefined : (system?.toJSON() ?? null),
     tools: findOtherTools(definition, tools),
-    settings:
-      settings === definition.settings || hashSettings(settings).equals(hashSettings(definition.settings))
-        ? undefined
-        : omitHeaders(settings),
+    settings: hashSettings(settings).equals(hashSettings(definition.settings)) ? undefined : omitHeaders(settings),
     output: hashOutput(output).equals(hashOutput(definition.output)) ? undefined : (output ?? null),
   });
-}
-
-/** Returns the messages after the instructions. */
-function rebuildMessages({ messages, changed }: StoredRequest, base: MessageList): readonly Message[] {
-  if (messages !== undefined) return messages.map((message) => Message.fromJSON(message));
-  const before = Array.from(base);
-  if (changed === undefined) return before;
-  const { at, removed, added } = changed;
-  return before.toSpliced(at, removed, ...added.map((message) => Message.fromJSON(message)));
-}
-
-/** Rebuilds a request, given the messages that it continues. */
-function rebuildParts(sent: StoredRequest, definition: AgentDefinition, base: MessageList): DigestedRequest {
-  const { system, tools, settings = definition.settings, output = definition.output, made = [] } = sent;
-  return {
-    system: system === undefined ? toSystem(definition, made) : system === null ? undefined : Message.fromJSON(system),
-    messages: rebuildMessages(sent, base),
-    tools:
-      tools?.flatMap((tool) => (typeof tool === 'string' ? definition.tools.filter(({ name }) => name === tool) : tool)) ??
-      definition.tools,
-    settings,
-    output: output ?? undefined,
-  };
 }
 
 /** A definition as it is stored. */
@@ -134,10 +96,6 @@ export function writeDefinition(definition: AgentDefinition): StoredDefinition {
   const body = stableStringify(JSON.parse(JSON.stringify(definition)) as unknown);
   return { id: new TextHash().add(body).toString(), body };
 }
-
-/** Reads a definition. */
-// Holds: a definition is of our own writing, and its digest says that it is whole.
-export const readDefinition = (body: string): AgentDefinition => JSON.parse(body) as AgentDefinition;
 
 /** Parts of a session that a recorder needs. */
 export interface RequestSink {
@@ -198,48 +156,4 @@ export interface StepRequests {
   readonly execution: number;
   readonly step: number;
   readonly sent: readonly StoredRequest[];
-}
-
-/** A request as it was sent, and its place. */
-export interface RebuiltRequest extends Pick<StoredRequest, 'purpose' | 'inside'> {
-  /** Without headers, which are not stored. */
-  readonly request: Pick<ModelRequest, 'messages' | 'tools' | 'settings' | 'output'>;
-  readonly definition: AgentDefinition;
-  /** True if it has the digest that was stored. */
-  readonly isExact: boolean;
-}
-
-/** A step whose requests are rebuilt. */
-export interface RequestSources {
-  /** The state before the entry that has the requests. */
-  readonly state: RunState;
-  readonly states: Pick<StateType, 'viewMessages'>;
-  readonly requests: StepRequests;
-  /** Definitions by their ids. */
-  readonly definitions: ReadonlyMap<string, AgentDefinition>;
-}
-
-/** Rebuilds what models were sent in a step. */
-export function rebuildRequests({ state, states, requests, definitions }: RequestSources): readonly RebuiltRequest[] {
-  const { refusedParts } = state.data;
-  /** The last messages of each run inside the step. */
-  const inner = new Map<string, readonly Message[]>();
-  return requests.sent.map((sent): RebuiltRequest => {
-    const { purpose, inside, view, digest } = sent;
-    const definition = definitions.get(sent.definition);
-    if (definition === undefined) throw new InvalidArgumentError(`The definition ${sent.definition} is not stored.`);
-    const first = inside === undefined ? state.messagesForInference : view && states.viewMessages?.(state, view);
-    const base = (inside !== undefined && inner.get(inside)) || (first && withoutRefused(first, refusedParts)) || [];
-    const whole = rebuildParts(sent, definition, base);
-    const messages = Array.from(whole.messages);
-    if (inside !== undefined) inner.set(inside, messages);
-    const { system, tools, settings, output } = whole;
-    const request = omitUndefined({
-      messages: system === undefined ? messages : [system, ...messages],
-      tools: tools.length === 0 ? undefined : tools,
-      settings,
-      output,
-    });
-    return omitUndefined({ purpose, inside, request, definition, isExact: digestRequest(whole) === digest });
-  });
 }

@@ -7,6 +7,7 @@ import type { Json } from '../../lib/index.ts';
 import { describeValue, InvalidArgumentError, jsonEquals, omitUndefined } from '../../lib/index.ts';
 import type { RunState, Wait } from '../../step-by-step/index.ts';
 import type { Action, Actor } from './action.ts';
+import type { ApprovalUse } from './action-events.ts';
 
 /** An approval that was given for the rest of a session. */
 export interface SessionApproval {
@@ -27,9 +28,6 @@ export interface SessionApproval {
 type ApprovalWait = Extract<Wait, { readonly type: 'approval' }>;
 
 const toApprovalId = (digest: string): string => digest.slice(0, 16);
-
-const findWait = ({ waitingFor }: RunState, waitId: string): ApprovalWait | undefined =>
-  waitingFor.find((wait): wait is ApprovalWait => wait.type === 'approval' && wait.id === waitId);
 
 /** Throws if an approval of a wait may not be given for the rest of a session. */
 export function assertScopeAllowed(wait: Wait): void {
@@ -78,8 +76,8 @@ export function updateApprovals(approvals: readonly SessionApproval[], action: A
   if (action.type !== 'approve') return approvals;
   if (action.coveredBy !== undefined)
     return approvals.map((each) => (each.id === action.coveredBy ? { ...each, uses: each.uses + 1 } : each));
-  const wait = findWait(before, action.waitId);
-  if (action.scope !== 'session' || wait?.approvalScope === undefined) return approvals;
+  const wait = before.waitingFor.find(({ id }) => id === action.waitId);
+  if (action.scope !== 'session' || wait?.type !== 'approval' || wait.approvalScope === undefined) return approvals;
   const { toolName, args, agent, approvalScope: scope } = wait;
   const given: SessionApproval = omitUndefined({
     id: toApprovalId(action.digest),
@@ -97,10 +95,7 @@ export function updateApprovals(approvals: readonly SessionApproval[], action: A
 }
 
 /** Describes the use of an approval that an action is, if it is one. */
-export function findUse(
-  approvals: readonly SessionApproval[],
-  action: Action,
-): (Pick<SessionApproval, 'id' | 'maxUses'> & { readonly use: number }) | undefined {
+export function findUse(approvals: readonly SessionApproval[], action: Action): ApprovalUse | undefined {
   if (action.type !== 'approve') return undefined;
   const id = action.coveredBy ?? (action.scope === 'session' ? toApprovalId(action.digest) : undefined);
   const approval = approvals.find((each) => each.id === id);

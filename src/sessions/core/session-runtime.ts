@@ -5,8 +5,7 @@ import type { Grant, RunState } from '../../step-by-step/index.ts';
 import type { LimitKind } from '../../continuation/index.ts';
 import type { SessionQuery, StoredWorker } from '../store/session-store.ts';
 import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
-import type { AgentIdentity } from './agents.ts';
-import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
+import type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './session.ts';
 import type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, SendEvents } from '../delivery/delivery.ts';
 import type { FeedItem, FeedOptions } from './feed.ts';
 import type { StoredEvent } from './stored-events.ts';
@@ -39,11 +38,8 @@ export interface ListedSessions {
 export type WaitsQuery = Pick<SessionQuery, 'tenant' | 'owner' | 'agentName' | 'tag' | 'limit' | 'cursor'>;
 
 /** Something that waits for somebody, with its session. */
-export interface ListedWait {
+export interface ListedWait extends Pick<SessionFacts, 'tenant' | 'owner' | 'agent'> {
   readonly sessionId: string;
-  readonly tenant?: string;
-  readonly owner?: string;
-  readonly agent: AgentIdentity;
   /** Pass it to approve(), reject() or answer(). */
   readonly wait: Pick<SessionWait, 'id' | 'type' | 'sessionId' | 'digest'> & {
     readonly expiresAt?: number;
@@ -85,30 +81,27 @@ export interface SendOptions extends ActionOptions {
   readonly whileWaiting?: 'supersede' | 'queue' | 'refuse';
 }
 
-/** Options for reading events. */
-export interface EventsOptions {
-  /** Number of the last event that you have: reading begins after it. @default 0, which reads all */
-  readonly fromSeq?: number;
-  /** Continues with events that are stored later, until the reader leaves. False ends at what is stored. @default false */
-  readonly follow?: boolean;
-  /** Replaces obvious secrets (keys, tokens, passwords) in what is returned; what is stored stays as it is. @default false */
-  readonly redact?: boolean;
-  /** Ends a reader that follows. */
-  readonly signal?: AbortSignal;
-}
-
 /** Filter for bulk actions on sessions. At least one field. */
 export type SessionFilter = Pick<SessionQuery, 'tenant' | 'agentName' | 'owner' | 'status' | 'stopReason' | 'tag' | 'updatedBefore'>;
 
-/** Options for reading an open step. */
-export interface OpenStepOptions {
-  /** Continues with what comes later, and with later steps, until the reader leaves. @default false */
+/** Options of a reader that may follow. */
+export interface FollowOptions {
+  /** Continues with what comes later, until the reader leaves. False ends at what there is. @default false */
   readonly follow?: boolean;
-  /** Replaces obvious secrets in events. Text comes in pieces and is returned as the model wrote it. @default false */
+  /** Replaces obvious secrets (keys, tokens, passwords) in events that are returned; what is stored stays as it is. @default false */
   readonly redact?: boolean;
   /** Ends a reader that follows. */
   readonly signal?: AbortSignal;
 }
+
+/** Options for reading events. */
+export interface EventsOptions extends FollowOptions {
+  /** Number of the last event that you have: reading begins after it. @default 0, which reads all */
+  readonly fromSeq?: number;
+}
+
+/** Options for reading an open step, and later ones if it is followed. Text comes in pieces and is returned as the model wrote it. */
+export type OpenStepOptions = FollowOptions;
 
 /** The attempt at a step that something belongs to. `afterEntry` and `attempt` together are never used again in a session. */
 export interface OpenStepPlace {

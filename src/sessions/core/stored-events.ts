@@ -2,9 +2,10 @@
 // Event-1. A stored event is what was emitted: whoever has the entry reads it, without the state or another entry.
 // Event-2. Bytes are saved at this border alone: what all events of a commit have in common is written once, and so is a long text that the
 //          body of the entry holds.
-import type { BaseEvent } from '../../events/index.ts';
+import type { BaseEvent, EventLineOptions } from '../../events/index.ts';
+import { formatEvent } from '../../events/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, isPlainObject, latestTime, readArray, readJsonObject, setOwn } from '../../lib/index.ts';
+import { DamagedDataError, isPlainObject, latestTime, readArray, readJsonObject } from '../../lib/index.ts';
 import { splitLines } from '../../step-by-step/index.ts';
 import type { LogEntry } from '../store/session-store.ts';
 import type { EntryBody } from './entries.ts';
@@ -36,7 +37,7 @@ interface Preface {
 const longText = 200;
 
 /** Calls back for each long text inside a value. */
-function visitTexts(value: unknown, path: Path, onText: (text: string, path: Path) => void): void {
+function visitTexts(value: unknown, path: Path, onText: (text: string, path: Path) => unknown): void {
   if (typeof value === 'string') {
     if (value.length >= longText) onText(value, path);
   } else if (Array.isArray(value)) for (const [index, item] of value.entries()) visitTexts(item, [...path, index], onText);
@@ -46,11 +47,7 @@ function visitTexts(value: unknown, path: Path, onText: (text: string, path: Pat
 /** Finds the long texts of a body. A whole state is left out: it is a text itself. */
 function findTexts({ action, change }: EntryBody): ReadonlyMap<string, Path> {
   const found = new Map<string, Path>();
-  const note = (text: string, path: Path): void => {
-    if (!found.has(text)) found.set(text, path);
-  };
-  visitTexts(action, ['action'], note);
-  visitTexts(change, ['change'], note);
+  visitTexts({ action, change }, [], (text, path) => found.has(text) || found.set(text, path));
   return found;
 }
 
@@ -81,14 +78,9 @@ export function writeEvents(events: readonly BaseEvent[], body: EntryBody): stri
   // Holds: the fields of an event can be read by name.
   const all = events as readonly object[] as readonly Fields[];
   const shared = all.length > 1 ? getShared(all) : {};
-  const written = all.map((event) => {
-    const own: Record<string, unknown> = {};
-    for (const [key, value] of Object.entries(event)) {
-      const isImplied = key === 'sessionId' || Object.hasOwn(shared, key) || (key === 'id' && value === toId(event));
-      if (!isImplied) setOwn(own, key, value);
-    }
-    return own;
-  });
+  const isImplied = (event: Fields, key: string): boolean =>
+    key === 'sessionId' || Object.hasOwn(shared, key) || (key === 'id' && event[key] === toId(event));
+  const written = all.map((event) => Object.fromEntries(Object.entries(event).filter(([key]) => !isImplied(event, key))));
   const sources = findTexts(body);
   if (sources.size === 0) return JSON.stringify([{ shared } satisfies Preface, ...written]);
   // A copy, as it is stored: events are not changed.
@@ -134,3 +126,6 @@ export function readEvents(sessionId: string, { events = '[{}]', body }: Pick<Lo
     return event;
   });
 }
+
+/** Writes a stored event as one line, the same that `String(event)` gave when it was emitted. Removes obvious secrets. */
+export const formatStoredEvent = (event: StoredEvent, options: EventLineOptions = {}): string => formatEvent(event, options);

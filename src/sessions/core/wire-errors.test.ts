@@ -5,26 +5,28 @@ import type { JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, InvalidArgumentError, SteplineError } from '../../lib/index.ts';
 import { NewerSchemaError, WrongKindError } from '../../serialization/index.ts';
 import { AlreadyAnsweredError, MessageRefusedError, NotWaitingError } from '../../step-by-step/index.ts';
-import { ActionRefusedError } from './action-refused-error.ts';
-import { AgentChangedError } from './agent-changed-error.ts';
-import { ContextFailedError } from './context-failed-error.ts';
-import { CrashLoopError } from './crash-loop-error.ts';
-import { ForeignApprovalError } from './foreign-approval-error.ts';
-import { ForgedApprovalError } from './forged-approval-error.ts';
-import { LateAnswerError } from './late-answer-error.ts';
-import { LeaseLostError } from './lease-lost-error.ts';
-import { MailWaitingError } from './mail-waiting-error.ts';
-import { RemoteError } from './remote-error.ts';
-import { RequestReusedError } from './request-reused-error.ts';
-import { RuntimeClosedError } from './runtime-closed-error.ts';
-import { SessionConflictError } from './session-conflict-error.ts';
-import { SessionDamagedError } from './session-damaged-error.ts';
-import { SessionDeletedError } from './session-deleted-error.ts';
-import { StaleApprovalError } from './stale-approval-error.ts';
-import { StoreUnavailableError } from './store-unavailable-error.ts';
-import { UnknownAgentError } from './unknown-agent-error.ts';
-import { UnknownSessionError } from './unknown-session-error.ts';
-import { UnknownStepError } from './unknown-step-error.ts';
+import {
+  ActionRefusedError,
+  AgentChangedError,
+  ContextFailedError,
+  CrashLoopError,
+  ForeignApprovalError,
+  ForgedApprovalError,
+  LateAnswerError,
+  LeaseLostError,
+  MailWaitingError,
+  RemoteError,
+  RequestReusedError,
+  RuntimeClosedError,
+  SessionConflictError,
+  SessionDamagedError,
+  SessionDeletedError,
+  StaleApprovalError,
+  StoreUnavailableError,
+  UnknownAgentError,
+  UnknownSessionError,
+  UnknownStepError,
+} from './errors.ts';
 import { fromWire, toWire } from './wire-errors.ts';
 
 const samples: readonly SteplineError[] = [
@@ -64,7 +66,7 @@ const readFields = (error: Error): object => ({ ...error, message: error.message
 /** Codes of the classes that sessions can throw, read from their files. */
 async function readCodes(): Promise<readonly string[]> {
   const root = join(import.meta.dirname, '../..');
-  const files = globSync('{sessions/**,step-by-step,serialization,lib}/*-error.ts', { cwd: root });
+  const files = globSync('{sessions/**,step-by-step,serialization,lib}/{*-error,errors}.ts', { cwd: root });
   const modules = await Promise.all(files.map((file) => import(join(root, file)) as Promise<Record<string, unknown>>));
   const made = new Map(samples.map((sample) => [sample.constructor, sample.code]));
   return (
@@ -97,6 +99,14 @@ describe('errors over a wire', () => {
     const text = JSON.stringify(toWire(new StoreUnavailableError('failed', 'it is gone', new Error('password=hunter22'))));
     expect(text).not.toContain('wire-errors.test');
     expect(text).not.toContain('hunter22');
+  });
+
+  it('leave out what somebody has added to an error, unless it is plain', () => {
+    const added: { self?: object } = {};
+    added.self = added;
+    const wire = toWire(Object.assign(new LateAnswerError('w', 'it expired'), { added, call: () => 1 }));
+    expect(wire['fields']).toEqual({ waitId: 'w' });
+    expect(JSON.stringify(wire)).toContain('it expired');
   });
 
   it('keep the code and the message of an error that is not known here', () => {

@@ -1,15 +1,24 @@
 // The deliveries of a runtime: checks arguments, and ends them with it.
-import { checkKeys, describeValue, InvalidArgumentError, isRecord } from '../../lib/index.ts';
-import { parseFeedOptions } from '../core/parse-input.ts';
+import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
+import { parseBoolean, parseFeedFilter, parseOptions } from '../core/parse-input.ts';
 import type { SessionRuntime } from '../core/session-runtime.ts';
 import { askForRetry, listLetters } from './dead-letters.ts';
 import type { DeliverOptions } from './delivery.ts';
 import type { DeliveryServices, ParsedDeliverOptions } from './delivery-worker.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
 
-const numbers = { maxAttempts: 100, firstDelayMs: 1000, maxDelayMs: 300_000, timeoutMs: 30_000, concurrency: 8 } as const;
+/** Numbers that a delivery takes: the usual one and the least. */
+const numbers = {
+  maxAttempts: [100, 1],
+  firstDelayMs: [1000, 0],
+  maxDelayMs: [300_000, 0],
+  timeoutMs: [30_000, 1],
+  concurrency: [8, 1],
+} as const;
 
-function parseNumber(value: unknown, name: string, least: number): number {
+function parseNumber(given: Readonly<Record<string, unknown>>, name: keyof typeof numbers): number {
+  const [usual, least] = numbers[name];
+  const value = given[name] ?? usual;
   const isCount = name === 'maxAttempts' || name === 'concurrency';
   const isNumber = typeof value === 'number' && (isCount ? Number.isSafeInteger(value) : Number.isFinite(value));
   if (isNumber && value >= least) return value;
@@ -19,22 +28,19 @@ function parseNumber(value: unknown, name: string, least: number): number {
 }
 
 function parseDeliverOptions(options: DeliverOptions): ParsedDeliverOptions {
-  const { startAt = 'start', redact = true, ...given } = options;
-  const more = ['startAt', ...Object.keys(numbers)];
-  if (isRecord(options)) checkKeys('deliver()', options, ['tenant', 'types', 'redact', ...more]);
-  const { tenant, types } = parseFeedOptions({ ...given, redact }, 'deliver', more);
-  if (!['start', 'now'].includes(startAt))
+  const given = parseOptions(options, 'deliver', ['tenant', 'types', 'redact', 'startAt', ...Object.keys(numbers)]);
+  const { startAt = 'start', redact = true } = given;
+  if (startAt !== 'start' && startAt !== 'now')
     throw new InvalidArgumentError(`deliver(): startAt must be "start" or "now", not ${describeValue(startAt)}.`);
   return {
     startAt,
-    redact,
-    maxAttempts: parseNumber(given.maxAttempts ?? numbers.maxAttempts, 'maxAttempts', 1),
-    firstDelayMs: parseNumber(given.firstDelayMs ?? numbers.firstDelayMs, 'firstDelayMs', 0),
-    maxDelayMs: parseNumber(given.maxDelayMs ?? numbers.maxDelayMs, 'maxDelayMs', 0),
-    timeoutMs: parseNumber(given.timeoutMs ?? numbers.timeoutMs, 'timeoutMs', 1),
-    concurrency: parseNumber(given.concurrency ?? numbers.concurrency, 'concurrency', 1),
-    ...(tenant !== undefined && { tenant }),
-    ...(types !== undefined && { types }),
+    redact: parseBoolean(redact, 'deliver(): redact'),
+    maxAttempts: parseNumber(given, 'maxAttempts'),
+    firstDelayMs: parseNumber(given, 'firstDelayMs'),
+    maxDelayMs: parseNumber(given, 'maxDelayMs'),
+    timeoutMs: parseNumber(given, 'timeoutMs'),
+    concurrency: parseNumber(given, 'concurrency'),
+    ...parseFeedFilter(given, 'deliver'),
   };
 }
 

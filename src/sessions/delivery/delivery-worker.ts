@@ -8,14 +8,15 @@
 // L3. If many sessions fail, the receiver is down: nothing more is read until some of them get through.
 // L4. One process at a time delivers under a name. One that is no longer sure of it sends nothing new.
 import type { Clock } from '../../lib/index.ts';
-import { SteplineError } from '../../lib/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
+import { hasCode, isStoreClosed } from '../core/errors.ts';
+import type { FeedFilter } from '../core/feed.ts';
 import type { EventFilter, FedCommit, FeedReader } from '../feed/feed-reader.ts';
 import type { FeedQuery, Notes } from '../store/session-store.ts';
 import { listRetries, putLetter, settleRetry } from './dead-letters.ts';
 import type { DeadLetter, DeliverOptions, SendEvents } from './delivery.ts';
-import { beatMs, DeliveryLease } from './delivery-lease.ts';
-import type { BehindSession, DeliveryState } from './delivery-state.ts';
-import { computeDelay, emptyState, findBehind, withBehind, withoutSessions, withSkipped } from './delivery-state.ts';
+import type { BehindSession } from './delivery-place.ts';
+import { beatMs, DeliveryPlace } from './delivery-place.ts';
 import { Places } from './places.ts';
 import type { Sent } from './send-commit.ts';
 import { createDeliveryId, getAfterSeq, sendCommit } from './send-commit.ts';
@@ -35,7 +36,7 @@ export interface DeliveryServices {
   readonly id: string;
 }
 
-export type ParsedDeliverOptions = Required<Omit<DeliverOptions, 'tenant' | 'types'>> & Pick<DeliverOptions, 'tenant' | 'types'>;
+export type ParsedDeliverOptions = Required<Omit<DeliverOptions, keyof FeedFilter>> & FeedFilter;
 
 /** Longest time that a place is known only to this process. */
 const saveEveryMs = 1000;
@@ -45,7 +46,8 @@ const mostBehind = 100;
 const retryStoreMs = 1000;
 const pageSize = 50;
 
-const isClosed = (error: unknown): boolean => SteplineError.is(error) && 'problem' in error && error.problem === 'closed';
+/** Fields of a session whose next commit was not tried yet. */
+const untried = { attempts: 0, retryAt: 0, error: '' };
 
 export class DeliveryWorker {
   readonly name: string;
@@ -53,16 +55,14 @@ export class DeliveryWorker {
   readonly #services: DeliveryServices;
   readonly #options: ParsedDeliverOptions;
   readonly #filter: EventFilter;
-  readonly #lease: DeliveryLease;
+  readonly #place: DeliveryPlace;
   readonly #stopping = new AbortController();
   readonly #places: Places;
   /** Sessions that are being caught up on. */
   readonly #catchingUp = new Map<string, Promise<void>>();
   readonly #running: Promise<void>;
-  #state: DeliveryState = emptyState;
   /** Aborted when another process has taken the name, or may have. */
   #held = new AbortController();
-  #isDirty = false;
   #hasNews = false;
   /** Time of the last look at letters that are to be sent again. */
   #lettersAt = -Infinity;
@@ -73,10 +73,8 @@ export class DeliveryWorker {
     this.#send = send;
     this.#services = services;
     this.#options = options;
-    this.#filter = { redact: options.redact, ...(options.types !== undefined && { types: options.types }) };
-    const { notes, heartbeatClock: clock, id } = services;
-    const onDeleted = (sessionIds: ReadonlySet<string>): void => void (this.#state = withoutSessions(this.#state, sessionIds));
-    this.#lease = new DeliveryLease({ notes, clock, id, onDeleted }, name);
+    this.#filter = omitUndefined({ redact: options.redact, types: options.types });
+    this.#place = new DeliveryPlace({ ...services, clock: services.heartbeatClock }, name);
     this.#places = new Places(options.concurrency);
     this.#running = this.#run();
   }
@@ -99,6 +97,10 @@ export class DeliveryWorker {
     this.poke();
   }
 
+  readonly #report = (error: unknown): void => {
+    if (!isStoreClosed(error)) this.#services.report(error, `the delivery "${this.name}"`);
+  };
+
   #isStopped(): boolean {
     return this.#stopping.signal.aborted;
   }
@@ -110,12 +112,12 @@ export class DeliveryWorker {
   async #run(): Promise<void> {
     while (!this.#isStopped()) {
       try {
-        this.#state = await this.#lease.take(this.#stopping.signal);
+        await this.#place.take(this.#stopping.signal);
         this.#held = new AbortController();
         await this.#work();
       } catch (error) {
-        if (this.#isStopped() || isClosed(error)) return;
-        this.#services.report(error, `the delivery "${this.name}"`);
+        if (this.#isStopped() || isStoreClosed(error)) return;
+        this.#report(error);
         await this.#pause(retryStoreMs);
       }
     }
@@ -132,58 +134,52 @@ export class DeliveryWorker {
         const hasMore = await this.#deliverPage();
         this.#catchUp();
         await this.#retryLetters();
-        await this.#saveIfDue();
         if (!hasMore) await this.#waitForNews();
       }
     } finally {
       unfollow();
       stopBeating();
       await Promise.allSettled(this.#catchingUp.values());
-      const { holder: _, ...free } = this.#state;
-      if (!this.#held.signal.aborted) await this.#lease.save(free);
+      if (!this.#held.signal.aborted) await this.#place.save({ isLast: true });
     }
   }
 
   /** Finds the place where a new delivery begins, and stores it. */
   async #begin(): Promise<void> {
-    if (this.#state.cursor !== undefined || this.#options.startAt === 'start') return;
+    if (this.#place.cursor !== undefined || this.#options.startAt === 'start') return;
     const { cursor } = await this.#services.reader.readPage({ after: 'end' }, this.#filter);
-    this.#change({ ...this.#state, cursor });
+    this.#place.moveTo(cursor);
     await this.#save();
-  }
-
-  #change(state: DeliveryState): void {
-    this.#state = state;
-    this.#isDirty = true;
   }
 
   /** Sends the next commits. Returns true if there are more. */
   async #deliverPage(): Promise<boolean> {
-    const { cursor } = this.#state;
-    const { tenant } = this.#options;
-    if (this.#state.behind.length >= mostBehind) return false;
-    const query: FeedQuery = { limit: pageSize, ...(cursor !== undefined && { after: cursor }), ...(tenant !== undefined && { tenant }) };
-    const page = await this.#services.reader.readPage(query, this.#filter);
+    const { cursor: after, behind } = this.#place;
+    if (behind.size >= mostBehind) return false;
+    const query: FeedQuery = omitUndefined({ limit: pageSize, after, tenant: this.#options.tenant });
+    const { commits, cursor, hasMore } = await this.#services.reader.readPage(query, this.#filter);
     const bySession = new Map<string, FedCommit[]>();
-    for (const commit of page.commits) bySession.set(commit.facts.id, [...(bySession.get(commit.facts.id) ?? []), commit]);
-    await Promise.all([...bySession.values()].map((commits) => this.#deliverInOrder(commits)));
+    for (const commit of commits) bySession.set(commit.sessionId, [...(bySession.get(commit.sessionId) ?? []), commit]);
+    await Promise.all([...bySession.values()].map((each) => this.#deliverInOrder(each)));
     if (this.#hasEnded()) return false;
-    if (page.cursor !== cursor) this.#change({ ...this.#state, cursor: page.cursor });
-    return page.hasMore;
+    if (cursor !== after) this.#place.moveTo(cursor);
+    return hasMore;
   }
 
   async #deliverInOrder(commits: readonly FedCommit[]): Promise<void> {
     for (const commit of commits) {
-      const sessionId = commit.facts.id;
-      if (findBehind(this.#state, sessionId) !== undefined) {
-        this.#change(withSkipped(this.#state, sessionId, commit.lastSeq));
-        continue;
-      }
-      const session = { sessionId, afterSeq: getAfterSeq(commit), skippedSeq: commit.lastSeq, attempts: 0, retryAt: 0, error: '' };
-      const sent = await this.#attempt(commit, 1);
-      if (this.#hasEnded() && !sent.ok) return;
-      if (!sent.ok) await this.#noteFailure(session, commit, sent);
+      const { sessionId, lastSeq: skippedSeq } = commit;
+      const behind = this.#place.behind.get(sessionId);
+      if (behind !== undefined) this.#place.note({ ...behind, skippedSeq });
+      else await this.#deliver({ sessionId, afterSeq: getAfterSeq(commit), skippedSeq, ...untried }, commit);
     }
+  }
+
+  /** Sends the next commit of a session, and notes how that ended. A failure does not count once the delivery has ended. */
+  async #deliver(session: BehindSession, commit: FedCommit): Promise<void> {
+    const sent = await this.#attempt(commit, session.attempts + 1);
+    if (sent.ok) this.#place.note({ ...session, ...untried, afterSeq: commit.lastSeq });
+    else if (!this.#hasEnded()) await this.#noteFailure(session, commit, sent);
   }
 
   async #attempt(commit: FedCommit, attempt: number): Promise<Sent> {
@@ -197,41 +193,38 @@ export class DeliveryWorker {
   /** Returns false if another process may have taken the name: then this one has to take it again before it sends anything. */
   async #maySend(): Promise<boolean> {
     if (this.#hasEnded()) return false;
-    if (this.#lease.isSure()) return true;
-    await this.#save().catch((error: unknown) => isClosed(error) || this.#services.report(error, `the delivery "${this.name}"`));
-    if (!this.#lease.isSure()) this.#held.abort();
+    if (this.#place.isSure()) return true;
+    await this.#save().catch(this.#report);
+    if (!this.#place.isSure()) this.#held.abort();
     return !this.#hasEnded();
   }
 
   /** Notes a failed attempt: the session waits, or goes on without these events if there were too many. */
   async #noteFailure(session: BehindSession, commit: FedCommit, { error, retryAfterMs }: Extract<Sent, { ok: false }>): Promise<void> {
     const attempts = session.attempts + 1;
-    if (attempts >= this.#options.maxAttempts) {
-      const { tenant, owner } = commit.facts;
-      const found = { ...(tenant !== undefined && { tenant }), ...(owner !== undefined && { owner }) };
-      const { lastSeq } = commit;
-      const at = this.#services.clock.now();
-      const ids = { id: await createDeliveryId(this.name, commit), name: this.name, sessionId: session.sessionId };
-      const letter = { ...ids, ...found, afterSeq: getAfterSeq(commit), lastSeq, attempts, error, at };
-      if (await putLetter(this.#services.notes, letter))
-        this.#services.report(new Error(`${error} (${attempts} attempts)`), `the delivery "${this.name}": dead letter ${ids.id}`);
-      this.#noteDelivered(session, commit);
+    const { clock, notes, report } = this.#services;
+    if (attempts < this.#options.maxAttempts) {
+      this.#place.note({ ...session, attempts, error, retryAt: clock.now() + this.#computeDelay(attempts, retryAfterMs) });
       return;
     }
-    const delay = computeDelay(attempts, { ...this.#options, ...(retryAfterMs !== undefined && { retryAfterMs }) });
-    const { skippedSeq } = findBehind(this.#state, session.sessionId) ?? session;
-    this.#change(withBehind(this.#state, { ...session, skippedSeq, attempts, error, retryAt: this.#services.clock.now() + delay }));
+    const { sessionId, tenant, owner, lastSeq } = commit;
+    const id = await createDeliveryId(this.name, commit);
+    const place = omitUndefined({ id, name: this.name, sessionId, tenant, owner, afterSeq: getAfterSeq(commit), lastSeq });
+    if (await putLetter(notes, { ...place, attempts, error, at: clock.now() }))
+      report(new Error(`${error} (${attempts} attempts)`), `the delivery "${this.name}": dead letter ${id}`);
+    this.#place.note({ ...session, ...untried, afterSeq: lastSeq });
   }
 
-  #noteDelivered(session: BehindSession, { lastSeq }: FedCommit): void {
-    const { skippedSeq } = findBehind(this.#state, session.sessionId) ?? session;
-    this.#change(withBehind(this.#state, { ...session, skippedSeq, afterSeq: lastSeq, attempts: 0, retryAt: 0, error: '' }));
+  /** Returns the pause after a number of failures in a row. */
+  #computeDelay(attempts: number, retryAfterMs = 0): number {
+    const { firstDelayMs, maxDelayMs } = this.#options;
+    return Math.min(maxDelayMs, Math.max(retryAfterMs, firstDelayMs * 2 ** Math.min(attempts - 1, 40)));
   }
 
   /** Starts to send what sessions are behind with, if their pauses are over. */
   #catchUp(): void {
     const now = this.#services.clock.now();
-    for (const { sessionId, retryAt } of this.#state.behind) {
+    for (const { sessionId, retryAt } of this.#place.behind.values()) {
       // A clock that was set back must not make a pause longer.
       if (this.#catchingUp.has(sessionId) || (retryAt > now && retryAt - now <= this.#options.maxDelayMs)) continue;
       const work = this.#catchUpWith(sessionId)
@@ -246,35 +239,30 @@ export class DeliveryWorker {
 
   async #catchUpWith(sessionId: string): Promise<void> {
     for (;;) {
-      const session = findBehind(this.#state, sessionId);
+      const session = this.#place.behind.get(sessionId);
       if (session === undefined || this.#hasEnded()) return;
       const page = await this.#services.reader.readSession(sessionId, { afterSeq: session.afterSeq, limit: 20 }, this.#filter);
       // The cursor may have passed more of its commits meanwhile.
-      const { skippedSeq } = findBehind(this.#state, sessionId) ?? session;
+      const { skippedSeq } = this.#place.behind.get(sessionId) ?? session;
       const due = page.commits.filter(({ events }) => (events[0]?.seq ?? 0) <= skippedSeq);
       // All of the page is of other types, or nothing is left: the session was deleted.
-      if (due.length === 0) this.#change(withBehind(this.#state, { ...session, skippedSeq, afterSeq: page.lastSeq ?? skippedSeq }));
+      if (due.length === 0) this.#place.note({ ...session, afterSeq: page.lastSeq ?? skippedSeq });
       for (const commit of due) {
-        const current = findBehind(this.#state, sessionId);
+        const current = this.#place.behind.get(sessionId);
         if (current === undefined) return;
-        const sent = await this.#attempt(commit, current.attempts + 1);
-        if (!sent.ok && this.#hasEnded()) return;
-        if (sent.ok) this.#noteDelivered(current, commit);
-        else await this.#noteFailure(current, commit, sent);
-        if ((findBehind(this.#state, sessionId)?.attempts ?? 0) > 0) return;
+        await this.#deliver(current, commit);
+        if (this.#hasEnded() || (this.#place.behind.get(sessionId)?.attempts ?? 0) > 0) return;
       }
     }
   }
 
   /** A session that cannot be read is left out; everything else is tried again. */
   #failCatchingUp(sessionId: string, error: unknown): void {
-    if (isClosed(error)) return;
-    this.#services.report(error, `the delivery "${this.name}"`);
-    const session = findBehind(this.#state, sessionId);
-    if (session === undefined) return;
-    const isDamaged = SteplineError.is(error) && error.code === 'session-damaged';
+    this.#report(error);
+    const session = this.#place.behind.get(sessionId);
+    if (session === undefined || isStoreClosed(error)) return;
     const retryAt = this.#services.clock.now() + this.#options.firstDelayMs;
-    this.#change(withBehind(this.#state, isDamaged ? { ...session, afterSeq: session.skippedSeq } : { ...session, retryAt }));
+    this.#place.note(hasCode(error, 'session-damaged') ? { ...session, afterSeq: session.skippedSeq } : { ...session, retryAt });
   }
 
   /** Sends dead letters again that somebody asked for. */
@@ -303,27 +291,20 @@ export class DeliveryWorker {
   }
 
   async #save(): Promise<void> {
-    this.#isDirty = false;
-    if (!(await this.#lease.save(this.#state))) {
-      this.#held.abort();
-      this.poke();
-    }
+    if (await this.#place.save()) return;
+    this.#held.abort();
+    this.poke();
   }
 
-  async #saveIfDue(): Promise<void> {
-    const sinceMs = this.#services.heartbeatClock.monotonic() - this.#lease.savedAt;
-    if (this.#isDirty && sinceMs >= saveEveryMs) await this.#save();
-  }
-
-  /** Stores the state now and then, also if nothing changes: others see that this process is alive. */
+  /** Stores the place now and then, also if nothing changes: others see that this process is alive. */
   #startBeating(): () => void {
-    const { heartbeatClock, report } = this.#services;
+    const { heartbeatClock } = this.#services;
     let cancel = (): void => undefined;
     const arm = (): void => {
       cancel = heartbeatClock.schedule(saveEveryMs, () => {
         arm();
-        const isDue = this.#isDirty || heartbeatClock.monotonic() - this.#lease.savedAt >= beatMs;
-        if (isDue) this.#save().catch((error: unknown) => isClosed(error) || report(error, `the delivery "${this.name}"`));
+        const isDue = this.#place.isDirty || this.#place.getSilentMs() >= beatMs;
+        if (isDue) this.#save().catch(this.#report);
       });
     };
     arm();
@@ -333,8 +314,8 @@ export class DeliveryWorker {
   /** Waits until something was stored, or the next pause is over. */
   async #waitForNews(): Promise<void> {
     const { clock } = this.#services;
-    const due = this.#state.behind.filter(({ sessionId }) => !this.#catchingUp.has(sessionId)).map(({ retryAt }) => retryAt);
-    const waitMs = due.length === 0 ? undefined : Math.max(0, Math.min(...due) - clock.now());
+    const waiting = [...this.#place.behind.values()].filter(({ sessionId }) => !this.#catchingUp.has(sessionId));
+    const waitMs = waiting.length === 0 ? undefined : Math.max(0, Math.min(...waiting.map(({ retryAt }) => retryAt)) - clock.now());
     if (this.#hasNews || this.#hasEnded()) return;
     await this.#pause(waitMs);
   }

@@ -1,5 +1,5 @@
 // Delivering events to other programs: what applications see of it.
-import type { FeedItem, FeedOptions } from '../core/feed.ts';
+import type { FeedFilter, FeedItem } from '../core/feed.ts';
 import type { StoredEvent } from '../core/stored-events.ts';
 
 /** Events of one commit of a session, on their way to a receiver. */
@@ -21,7 +21,7 @@ export interface EventDelivery extends Pick<FeedItem, 'sessionId' | 'tenant' | '
 export type SendEvents = (delivery: EventDelivery, options: { readonly signal: AbortSignal }) => unknown;
 
 /** Options of deliver(). */
-export interface DeliverOptions extends Pick<FeedOptions, 'tenant' | 'types'> {
+export interface DeliverOptions extends FeedFilter {
   /** Place where the first process that uses the name begins: the start of what is stored, or what is stored from now on. @default 'start' */
   readonly startAt?: 'start' | 'now';
   /** Replaces obvious secrets in events. @default true */

@@ -1,6 +1,6 @@
 // One attempt at delivering a commit.
 import type { Clock } from '../../lib/index.ts';
-import { defaultRedactor, readField } from '../../lib/index.ts';
+import { aborted, defaultRedactor, omitUndefined, readField, untilAborted } from '../../lib/index.ts';
 import { createDigest } from '../core/approval-digest.ts';
 import type { FedCommit } from '../feed/feed-reader.ts';
 import type { EventDelivery, SendEvents } from './delivery.ts';
@@ -12,14 +12,8 @@ export type Sent = { readonly ok: true } | { readonly ok: false; readonly error:
 export const getAfterSeq = ({ events }: Pick<FedCommit, 'events'>): number => (events[0]?.seq ?? 1) - 1;
 
 /** Returns the id that the events of a commit have under a name, whoever delivers them and how often. */
-export const createDeliveryId = async (name: string, { facts, events, lastSeq }: FedCommit): Promise<string> =>
-  (await createDigest({ name, sessionId: facts.id, first: events[0]?.seq ?? 0, last: lastSeq })).slice(0, 32);
-
-async function toDelivery(name: string, commit: FedCommit, attempt: number): Promise<EventDelivery> {
-  const { id: sessionId, tenant, owner, agent } = commit.facts;
-  const found = { ...(tenant !== undefined && { tenant }), ...(owner !== undefined && { owner }) };
-  return { id: await createDeliveryId(name, commit), name, attempt, sessionId, ...found, agent, events: commit.events };
-}
+export const createDeliveryId = async (name: string, { sessionId, events, lastSeq }: FedCommit): Promise<string> =>
+  (await createDigest({ name, sessionId, first: events[0]?.seq ?? 0, last: lastSeq })).slice(0, 32);
 
 function describeFailure(error: unknown): Sent {
   const text = error instanceof Error ? error.message : String(error);
@@ -34,25 +28,18 @@ export async function sendCommit(
   { commit, name, attempt }: { readonly commit: FedCommit; readonly name: string; readonly attempt: number },
   { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number },
 ): Promise<Sent> {
+  const id = await createDeliveryId(name, commit);
+  const { sessionId, tenant, owner, agent, events } = commit;
+  const delivery: EventDelivery = omitUndefined({ id, name, attempt, sessionId, tenant, owner, agent, events });
   const timeout = new AbortController();
-  const delivery = await toDelivery(name, commit, attempt);
-  let cancel = (): void => undefined;
-  const late = new Promise<Sent>((resolve) => {
-    cancel = clock.schedule(timeoutMs, () => {
-      const error = `no answer within ${timeoutMs} ms`;
-      timeout.abort(new Error(error));
-      resolve({ ok: false, error });
-    });
-  });
-  const work = async (): Promise<Sent> => {
-    try {
-      await send(delivery, { signal: timeout.signal });
-      return { ok: true };
-    } catch (error) {
-      return describeFailure(error);
-    }
-  };
-  const sent = await Promise.race([work(), late]);
-  cancel();
-  return sent;
+  const late = `no answer within ${timeoutMs} ms`;
+  const cancel = clock.schedule(timeoutMs, () => timeout.abort(new Error(late)));
+  const work = async (): Promise<unknown> => send(delivery, { signal: timeout.signal });
+  try {
+    return (await untilAborted(work(), timeout.signal)) === aborted ? { ok: false, error: late } : { ok: true };
+  } catch (error) {
+    return describeFailure(error);
+  } finally {
+    cancel();
+  }
 }

@@ -5,7 +5,6 @@ import type { InferOutput, InferState, Orchestrator } from '../../step-by-step/i
 import { parseGrant, parseValue } from '../../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest, ForkPoint } from '../core/action.ts';
 import { createDigest } from '../core/approval-digest.ts';
-import { toStoredRules } from '../core/message-rules.ts';
 import {
   parseActionOptions,
   parseFacts,
@@ -129,7 +128,7 @@ function createActions(sessions: SessionActions, ids: IdSource): Pick<SessionRun
       act({ method: 'send', id, more: ['whileRunning', 'whileWaiting'] }, options, () => ({
         type: 'send',
         message: parseMessage(content, ids).toJSON(),
-        ...toStoredRules(parseSendRules(options)),
+        ...parseSendRules(options),
       })),
     resume: (id, options) => act({ method: 'resume', id }, options, () => ({ type: 'resume' })),
     cancel: (id, reason, options) =>

@@ -5,7 +5,7 @@ import { toOpenEvent } from '../core/open-event.ts';
 import type { OpenItem, ReadItem } from '../core/open-step.ts';
 import { OpenStepCursor, openStepPrefix, readOpenRow } from '../core/open-step.ts';
 import type { OpenEvent, OpenStepItem, OpenStepOptions } from '../core/session-runtime.ts';
-import { UnknownSessionError } from '../core/unknown-session-error.ts';
+import { UnknownSessionError } from '../core/errors.ts';
 import type { OpenEffects, SessionStore } from '../store/session-store.ts';
 import type { OpenStepChange, OpenStepHub } from './open-step-hub.ts';
 

@@ -9,7 +9,7 @@ import { omitUndefined, readObject } from '../../lib/index.ts';
 import type { Actor } from '../core/action.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { Hold, HoldScope } from '../core/session-runtime.ts';
-import { isStoreClosed } from '../core/store-unavailable-error.ts';
+import { isStoreClosed } from '../core/errors.ts';
 import type { Notes } from '../store/session-store.ts';
 
 /** Longest time without another look. */

@@ -8,7 +8,7 @@ import { readBody, readEntriesFrom, readStored, replay } from '../core/entries.t
 import type { FindStates, ReadSession } from '../core/read-session.ts';
 import { toReadSession } from '../core/read-session.ts';
 import { toFacts } from '../core/session.ts';
-import { UnknownSessionError } from '../core/unknown-session-error.ts';
+import { UnknownSessionError } from '../core/errors.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 
 /** A session as it is stored, without the journal of its open step. */

@@ -8,7 +8,7 @@ import { jsonEquals, omitUndefined } from '../../lib/index.ts';
 import type { Between, OutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
 import { Supersession } from '../../step-by-step/index.ts';
 import { toIdentity } from '../core/agents.ts';
-import { ContextFailedError } from '../core/context-failed-error.ts';
+import { ContextFailedError } from '../core/errors.ts';
 import type { Queue } from '../core/entries.ts';
 import { toExecutionId } from '../core/execution-id.ts';
 import { CancelRequested } from '../core/action-events.ts';

@@ -9,11 +9,7 @@ import { jsonEquals, omitUndefined, present, SteplineError } from '../../lib/ind
 import type { Action, ActionOptions, ActionOrigin, ActionRequest, ForkPoint } from '../core/action.ts';
 import { readBody } from '../core/entries.ts';
 import { findForks } from '../core/find-forks.ts';
-import { LeaseLostError } from '../core/lease-lost-error.ts';
-import { RequestReusedError } from '../core/request-reused-error.ts';
-import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
-import { SessionConflictError } from '../core/session-conflict-error.ts';
-import { SessionDeletedError } from '../core/session-deleted-error.ts';
+import { LeaseLostError, RequestReusedError, RuntimeClosedError, SessionConflictError, SessionDeletedError } from '../core/errors.ts';
 import type { Session, SessionFacts, SessionResult } from '../core/session.ts';
 import type { NewSessionRequest } from './create-sessions.ts';
 import { createForkLog, createNewLog } from './create-sessions.ts';

@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/index.ts';
 import { isProcessGone, omitUndefined, readProcessIdentity, systemIds } from '../../lib/index.ts';
 import type { Agents } from '../core/agents.ts';
 import { storedFormat } from '../core/entries.ts';
-import { isStoreClosed } from '../core/store-unavailable-error.ts';
+import { isStoreClosed } from '../core/errors.ts';
 import type { ClaimedSession, SessionStore, StoredWorker, WorkerInfo } from '../store/session-store.ts';
 import type { StoreWatcher } from './store-watcher.ts';
 

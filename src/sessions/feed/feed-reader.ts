@@ -4,11 +4,11 @@
 // U1. A session that cannot be read is reported and left out; it never keeps others from being read.
 // U2. What a fork has copied from its source is left out: it was fed when the source stored it.
 // U3. Nothing is kept from page to page but facts that never change, so that an erased message is not read from memory.
-import { SteplineError } from '../../lib/index.ts';
-import { readBody, toReadError } from '../core/entries.ts';
+import { omitUndefined } from '../../lib/index.ts';
+import { readBody, readEntriesFrom, toReadError } from '../core/entries.ts';
 import { readEntryEvents } from '../core/read-entry-events.ts';
-import { SessionDamagedError } from '../core/session-damaged-error.ts';
-import type { SessionFacts } from '../core/session.ts';
+import { hasCode, SessionDamagedError } from '../core/errors.ts';
+import type { FeedItem } from '../core/feed.ts';
 import { toFacts } from '../core/session.ts';
 import type { StoredEvent } from '../core/stored-events.ts';
 import type { FeedEntry, FeedQuery, LogEntry, SessionHeader, SessionReader } from '../store/session-store.ts';
@@ -26,10 +26,9 @@ export interface EventFilter {
 }
 
 /** The events of one commit of a session. */
-export interface FedCommit {
+export interface FedCommit extends Omit<FeedItem, 'cursor' | 'event'> {
   /** Place of the commit in the feed; absent if it was read from its session alone. */
   readonly cursor?: string;
-  readonly facts: SessionFacts;
   /** At least one. */
   readonly events: readonly StoredEvent[];
   /** Number of the last event that was stored with the commit. */
@@ -50,10 +49,6 @@ export interface FedPage {
   readonly cursor: string;
   readonly hasMore: boolean;
 }
-
-const hasCode = (error: unknown, codes: readonly string[]): boolean => SteplineError.is(error) && codes.includes(error.code);
-
-const gone = ['session-deleted', 'unknown-session'];
 
 // Forks are few; with more, they are looked up again.
 const mostForks = 1000;
@@ -106,8 +101,8 @@ export class FeedReader {
       return commit && { ...commit, cursor: fed.cursor };
     } catch (thrown) {
       const error = toReadError(fed.sessionId, thrown);
-      if (hasCode(error, gone)) return undefined;
-      if (!hasCode(error, ['session-damaged'])) throw error;
+      if (hasCode(error, 'session-deleted', 'unknown-session')) return undefined;
+      if (!hasCode(error, 'session-damaged')) throw error;
       this.#services.report(error, 'the feed');
       return undefined;
     }
@@ -118,27 +113,21 @@ export class FeedReader {
     { types, redact = false }: EventFilter,
   ): Promise<FedCommit | undefined> {
     if (entry.events === undefined) return undefined;
-    const facts = toFacts(header);
-    if (facts.forkedFrom !== undefined && entry.n <= (await this.#findFork(header.id))) return undefined;
+    const { id: sessionId, tenant, owner, agent, forkedFrom } = toFacts(header);
+    if (forkedFrom !== undefined && entry.n <= (await this.#findFork(header.id))) return undefined;
     const events = await readEntryEvents(header.id, entry, {
       redact,
       isWanted: ({ type }) => types === undefined || types.includes(type),
     });
-    return events.length === 0 ? undefined : { facts, events, lastSeq: entry.lastSeq ?? 0 };
+    return events.length === 0 ? undefined : omitUndefined({ sessionId, tenant, owner, agent, events, lastSeq: entry.lastSeq ?? 0 });
   }
 
   /** Finds the entry that made a session a fork: everything before it was copied. */
   async #findFork(sessionId: string): Promise<number> {
     const known = this.#forks.get(sessionId);
     if (known !== undefined) return known;
-    const { store } = this.#services;
-    let [found, from] = [0, 1];
-    for (;;) {
-      const page = await store.log.entries(sessionId, { from });
-      found = page.findLast(({ body }) => readBody(body).action?.type === 'fork')?.n ?? found;
-      from += page.length;
-      if (page.length === 0) break;
-    }
+    const entries = await readEntriesFrom(this.#services.store, sessionId, 1);
+    const found = entries.findLast(({ body }) => readBody(body).action?.type === 'fork')?.n ?? 0;
     if (this.#forks.size >= mostForks) this.#forks.clear();
     this.#forks.set(sessionId, found);
     return found;

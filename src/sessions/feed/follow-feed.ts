@@ -26,17 +26,8 @@ function parseCursor(cursor: string | undefined): { readonly query: FeedQuery; r
   return seq === undefined ? { query: { after: place } } : { query: { after: place, isInclusive: true }, seq: Number(seq) };
 }
 
-function toItems({ cursor = '', facts, events, lastSeq }: FedCommit): readonly FeedItem[] {
-  const { id: sessionId, tenant, owner, agent } = facts;
-  return events.map((event) => ({
-    cursor: event.seq === lastSeq ? cursor : `${cursor}-${event.seq}`,
-    sessionId,
-    ...(tenant !== undefined && { tenant }),
-    ...(owner !== undefined && { owner }),
-    agent,
-    event,
-  }));
-}
+const toItems = ({ cursor = '', events, lastSeq, ...origin }: FedCommit): readonly FeedItem[] =>
+  events.map((event) => ({ cursor: event.seq === lastSeq ? cursor : `${cursor}-${event.seq}`, ...origin, event }));
 
 /** Reads the feed after a cursor; then, if it is followed, what is stored later. */
 export function followFeed(services: FollowServices, options: ParsedFeedOptions): AsyncIterable<FeedItem> {

@@ -3,7 +3,7 @@
 // Does not: read or repair anything.
 import type { EffectRow } from '../../journal/index.ts';
 import { latestTime } from '../../lib/index.ts';
-import { SessionDamagedError } from '../core/session-damaged-error.ts';
+import { SessionDamagedError } from '../core/errors.ts';
 import type { LeaseRow } from './lease-row.ts';
 import type { LogEntry, Mail, SessionHeader } from './session-store.ts';
 import type { RowSums, StoredRow, StoredTable } from './stored-rows.ts';

@@ -3,8 +3,7 @@
 // E2. A text that cannot be decrypted is damage of its session. An error of Stepline's own says something else, and is passed on.
 import type { EffectRow } from '../../journal/index.ts';
 import { omitUndefined, SteplineError } from '../../lib/index.ts';
-import { SessionDamagedError } from '../core/session-damaged-error.ts';
-import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
+import { SessionDamagedError, StoreUnavailableError } from '../core/errors.ts';
 import type { LogEntry, SessionHeader } from './session-store.ts';
 
 const mark = 'enc:1:';

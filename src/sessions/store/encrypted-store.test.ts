@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sessionStoreConformance } from '../../testing/index.ts';
-import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
+import { StoreUnavailableError } from '../core/errors.ts';
 import type { Encryption } from './cipher.ts';
 import { encryptStore } from './encrypted-store.ts';
 import type { MemoryPlace } from './memory-store.ts';

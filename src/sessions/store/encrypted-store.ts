@@ -5,7 +5,7 @@
 // C2. Writes of one session reach it in the order in which they were asked for. Those of different sessions do not wait for each other.
 // C3. A text that cannot be decrypted is damage of its session; all others can be read.
 import { checkKeys, describeValue, InvalidArgumentError, isRecord, omitUndefined, SteplineError } from '../../lib/index.ts';
-import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
+import { StoreUnavailableError } from '../core/errors.ts';
 import type { Encryption } from './cipher.ts';
 import { Cipher } from './cipher.ts';
 import { HandOver } from './hand-over.ts';

@@ -4,8 +4,7 @@
 // L1. Between two workers that ever owned a session, its fence has grown.
 // L2. A session with mail that was not applied has an owner, or is ready.
 import { omitUndefined } from '../../lib/index.ts';
-import { LeaseLostError } from '../core/lease-lost-error.ts';
-import { MailWaitingError } from '../core/mail-waiting-error.ts';
+import { LeaseLostError, MailWaitingError } from '../core/errors.ts';
 import { createWriteError } from './check-write.ts';
 import type { NewMail, SessionHead, SessionWrite } from './session-store.ts';
 

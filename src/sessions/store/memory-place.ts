@@ -1,8 +1,7 @@
 // The place that stores in memory share.
 import type { EffectRow } from '../../journal/index.ts';
 import type { Clock } from '../../lib/index.ts';
-import { SessionDeletedError } from '../core/session-deleted-error.ts';
-import { UnknownSessionError } from '../core/unknown-session-error.ts';
+import { SessionDeletedError, UnknownSessionError } from '../core/errors.ts';
 import { checkDeletion, checkMail, parseMailQuery } from './check-write.ts';
 import type { LeaseRow } from './lease-row.ts';
 import { postLease } from './lease-row.ts';

@@ -1,9 +1,7 @@
 import type { Clock } from '../../lib/index.ts';
 import { omitUndefined, systemClock } from '../../lib/index.ts';
-import { LeaseLostError } from '../core/lease-lost-error.ts';
+import { LeaseLostError, SessionConflictError, StoreUnavailableError } from '../core/errors.ts';
 import { checkWrite, parseEffectQuery, parsePage, parseRange, createWriteError } from './check-write.ts';
-import { SessionConflictError } from '../core/session-conflict-error.ts';
-import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
 import { checkLease, newLeaseRow, toHeadLease, writeLease } from './lease-row.ts';
 import { addToFeed, listNotes, readFeed, writeNote } from './memory-feed.ts';
 import { createLeases } from './memory-leases.ts';
