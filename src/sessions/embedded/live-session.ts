@@ -89,10 +89,6 @@ export class LiveSession {
   #released: Promise<void> | undefined;
   /** Ends the wait for the end of a hold. */
   #wake = (): void => undefined;
-  /** True while it waits for the end of a hold. */
-  #isPaused = false;
-  readonly #onPause = new Set<() => void>();
-
   /** True if no further step is to start here. */
   #isLeaving = false;
   /** True if mail may wait. */
@@ -129,12 +125,6 @@ export class LiveSession {
   /** Settles when nothing is running. */
   async whenIdle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
-  }
-
-  /** Settles when nothing is running, or a hold keeps it from that. */
-  async whenPaused(): Promise<void> {
-    if (this.#isPaused) return;
-    await Promise.race([this.whenIdle(), new Promise<void>((resolve) => this.#onPause.add(resolve))]);
   }
 
   view(mailbox: readonly RecordedAction[] = []): Promise<Session> {
@@ -211,7 +201,6 @@ export class LiveSession {
 
   #rest(): void {
     this.#running = undefined;
-    this.#onPause.clear();
     this.permit.free();
   }
 
@@ -462,11 +451,7 @@ export class LiveSession {
 
   async #waitForRelease(): Promise<void> {
     this.permit.free();
-    this.#isPaused = true;
-    for (const call of this.#onPause) call();
-    this.#onPause.clear();
     await this.#services.holds.whenChanged((wake) => (this.#wake = wake));
-    this.#isPaused = false;
   }
 
   /** Approves all calls that earlier approvals cover. Returns false if the session was released. */
@@ -540,8 +525,8 @@ export class LiveSession {
   }
 
   async #run(state: RunState): Promise<void> {
-    const isCancelled = findEnd(this.log.queued, state.execution.number) !== undefined;
-    const attempt = await this.permit.startAttempt({ hasOpenWork: hasWork(state), isCancelled });
+    const isEnded = findEnd(this.log.queued, state.execution.number) !== undefined;
+    const endAttempt = this.log.attempts > 0 && hasWork(state) ? await this.permit.startAttempt(isEnded) : undefined;
     try {
       if (this.#isEnding() || this.#released !== undefined) return;
       await runExecution(this.log, state, {
@@ -550,13 +535,12 @@ export class LiveSession {
         isLooping: this.permit.isLooping,
         hasResisted: this.#hasResisted,
         onStart: (end) => (this.#end = end),
-        beforeRun: () => attempt.store(),
-        onCommit: () => attempt.end(),
+        onCommit: () => endAttempt?.(),
         between: (current, uncommitted) => this.#between(current, uncommitted),
       });
     } finally {
       this.#end = undefined;
-      attempt.end();
+      endAttempt?.();
     }
   }
 

@@ -49,8 +49,6 @@ interface ExecutionOptions {
   readonly hasResisted: boolean;
   /** Receives what ends the run. */
   readonly onStart: (end: RunEnd) => void;
-  /** Called when everything is there that the run needs. */
-  readonly beforeRun: () => Promise<void>;
   readonly onCommit: () => void;
   readonly between: (state: RunState, uncommitted: readonly BaseEvent[]) => Promise<Between<RunState>>;
 }
@@ -176,7 +174,7 @@ class ExecutionRequests {
 export async function runExecution(
   log: SessionLog,
   state: RunState,
-  { agent, services, isLooping, hasResisted, onStart, beforeRun, onCommit, between }: ExecutionOptions,
+  { agent, services, isLooping, hasResisted, onStart, onCommit, between }: ExecutionOptions,
 ): Promise<void> {
   const { onEvent, onProblem } = services.options;
   const { number } = state.execution;
@@ -191,7 +189,7 @@ export async function runExecution(
   const isEnding = findEnd(log.queued, number) !== undefined;
   // A run that only ends needs no context.
   const context = isQuiet || (isEnding && log.journal.isEmpty) ? {} : await createContext(log, services.options, isEnding);
-  await beforeRun();
+  await log.markStepping();
   const end = new RunEnd(log.journal, log.services.clock);
   // Somebody may have cancelled it before it ran, in this process or in an earlier one.
   const reason = findEnd(log.queued, number);

@@ -29,7 +29,7 @@ import type { SessionServices } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { OpenStepHub } from './open-step-hub.ts';
 import { RecentReads } from './recent-reads.ts';
-import { RecoveryGate, RunSlots } from './run-slots.ts';
+import { RunPlaces } from './run-permit.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
 import type { LogServices } from './session-log.ts';
 import { SessionLog } from './session-log.ts';
@@ -64,8 +64,8 @@ export class SessionHost implements SessionServices, LogServices {
   readonly sessions: SessionPool;
   readonly openSteps: OpenStepHub = new OpenStepHub();
   readonly definitions: DefinitionWriter;
-  readonly slots: RunSlots;
-  readonly recoveries: RecoveryGate;
+  readonly running: RunPlaces;
+  readonly recovering: RunPlaces;
   readonly maxRecoveries: number;
   readonly watcher: StoreWatcher;
   readonly holds: HoldGate;
@@ -110,13 +110,13 @@ export class SessionHost implements SessionServices, LogServices {
     });
     this.feedReader = new FeedReader({ store, report });
     this.sessions = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
-    this.slots = new RunSlots(maxConcurrent, this.closing);
-    this.recoveries = new RecoveryGate(this.closing);
+    this.running = new RunPlaces(this.closing, maxConcurrent);
+    this.recovering = new RunPlaces(this.closing);
     this.maxRecoveries = maxRecoveries;
     this.worker = new Worker({
       ...{ store, agents: this.agents, watcher: this.watcher, heartbeatClock: this.heartbeatClock, clock, name, silenceMs },
       ...{ closing: this.closing, report },
-      getRoom: () => (this.isClient ? 0 : this.slots.room - this.#claimed.size),
+      getRoom: () => (this.isClient ? 0 : this.running.room - this.#claimed.size),
       run: (claimed) => this.#runClaimed(claimed),
       onMail: (sessionIds) => void this.#findMail(sessionIds),
       onLost: () => this.#releaseOwned(),
