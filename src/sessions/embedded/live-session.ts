@@ -276,7 +276,6 @@ export class LiveSession {
       if (this.#released !== undefined || isExpected(error)) throw error;
       if (!SteplineError.is(error)) this.#services.report(error, `an action for session ${this.id}`);
       await this.#inTurn(() => this.#orRelease(this.log.answerMail(num, JSON.stringify(toWire(error)))));
-      this.#services.onStored(this.id);
     }
   }
 
@@ -323,7 +322,6 @@ export class LiveSession {
     const isErased = stored.type === 'erase' && 'execution' in target;
     const end = isAwaited && !isErased ? this.#waiters.add(target) : undefined;
     await this.#orRelease(done);
-    this.#services.onStored(this.id);
     this.#actions.emit(events);
     // What is in memory still has the message.
     if (isErased) this.release(createErasedError());
@@ -451,7 +449,9 @@ export class LiveSession {
 
   async #waitForRelease(): Promise<void> {
     this.permit.free();
-    await this.#services.holds.whenChanged((wake) => (this.#wake = wake));
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await this.#services.holds.whenChanged(woken.signal, this.#services.closing);
   }
 
   /** Approves all calls that earlier approvals cover. Returns false if the session was released. */
@@ -468,7 +468,6 @@ export class LiveSession {
         this.release(error);
         return false;
       }
-      this.#services.onStored(this.id);
       this.#actions.emit(events);
     }
     return true;
@@ -500,7 +499,6 @@ export class LiveSession {
     await this.#orRelease(this.#actions.erase(entry)).catch(() => undefined);
     this.#waiters.apply([entry], number);
     this.#waiters.settle(number);
-    this.#services.onStored(this.id);
     this.release(createErasedError());
     return false;
   }
@@ -519,7 +517,6 @@ export class LiveSession {
       this.release(error);
       return undefined;
     }
-    this.#services.onStored(this.id);
     this.#actions.emit(events);
     return state;
   }
@@ -549,7 +546,6 @@ export class LiveSession {
       // Listeners know them by their numbers: nothing else gets these.
       if (uncommitted.length > 0) {
         await this.#orRelease(this.log.append({}, withEvents(state, uncommitted))).catch(() => undefined);
-        this.#services.onStored(this.id);
       }
       return { leave: true };
     }

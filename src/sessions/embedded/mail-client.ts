@@ -207,7 +207,7 @@ export class MailClient {
   async #until<Value>(sessionId: string, read: () => Promise<Value | undefined>): Promise<Value> {
     const { watcher, closing } = this.#services;
     try {
-      return await watcher.until(sessionId, read, [closing]);
+      return await watcher.until(sessionId, read, closing);
     } catch (error) {
       if (closing.aborted && error === closing.reason) throw new RuntimeClosedError(String(closing.reason), { isStored: true });
       throw error;

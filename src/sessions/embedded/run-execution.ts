@@ -32,12 +32,10 @@ export interface RunServices {
   readonly closing: AbortSignal;
   /** The steps that are open in this process. */
   readonly openSteps: OpenStepHub;
-  /** Stores the definitions of agents. Without it, nothing is recorded of what models are sent. */
-  readonly definitions?: DefinitionWriter;
+  /** Stores the definitions of agents. */
+  readonly definitions: DefinitionWriter;
   /** Reasons for starting no model calls. */
   readonly holds: HoldGate;
-  /** More of a session can be read. */
-  onStored(sessionId: string): void;
 }
 
 interface ExecutionOptions {
@@ -97,7 +95,7 @@ interface HoldOptions {
 function waitForHolds(direct: Effects, { facts, holds, signal, time }: HoldOptions): Effects {
   const whenReleased = async (): Promise<void> => {
     const endWaiting = time.beginWaiting({ forPerson: true });
-    while (holds.find(facts) !== undefined && !signal.aborted) await holds.waitForChange(signal);
+    while (holds.find(facts) !== undefined && !signal.aborted) await holds.whenChanged(signal);
     endWaiting();
   };
   return {
@@ -200,10 +198,10 @@ export async function runExecution(
   // Cancels that the record which ends the execution applies.
   const cancels = new Set<number>();
   const open = new OpenStepWriter(log, services.openSteps);
-  const requests = services.definitions && new ExecutionRequests(log, services.definitions);
+  const requests = new ExecutionRequests(log, services.definitions);
   const running = agent.run(state, {
     context,
-    requests: requests?.recorder,
+    requests: requests.recorder,
     signal: end.signal,
     onEvent: (event) => {
       log.noteAsked(event);
@@ -225,15 +223,14 @@ export async function runExecution(
       return isQuiet ? withholdResults(journaled) : journaled;
     },
     commit: async (commit) => {
-      if (services.definitions?.isFlushed === false) await services.definitions.flush();
+      if (!services.definitions.isFlushed) await services.definitions.flush();
       log.journal.check();
       const applied = [...cancels];
       cancels.clear();
       const onSafe = open.endStep();
       noteAgent(commit.state);
-      await log.append({ ...(applied.length > 0 && { applied, execution: number }), ...requests?.take() }, { ...commit, endsStep: true });
+      await log.append({ ...(applied.length > 0 && { applied, execution: number }), ...requests.take() }, { ...commit, endsStep: true });
       onSafe();
-      services.onStored(log.id);
       onCommit();
       end.onCommit();
     },

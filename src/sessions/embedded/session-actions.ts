@@ -87,7 +87,7 @@ export class SessionActions {
     // Somebody may have read it meanwhile.
     await sessions.release(sessionId, error);
     this.#host.forget(sessionId);
-    this.#host.onStored(sessionId);
+    this.#host.watcher.announce(sessionId);
   }
 
   #assertOpen(): void {

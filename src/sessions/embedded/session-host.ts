@@ -24,7 +24,7 @@ import type { ClaimedSession, SessionStore } from '../store/session-store.ts';
 import { listAll } from '../store/session-store.ts';
 import { storeCrashLoop } from './crash-loop.ts';
 import { DefinitionWriter } from './definition-writer.ts';
-import { HoldGate, readHolds } from './hold-gate.ts';
+import { HoldGate } from './hold-gate.ts';
 import type { SessionServices } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { OpenStepHub } from './open-step-hub.ts';
@@ -75,8 +75,6 @@ export class SessionHost implements SessionServices, LogServices {
   /** Settles with what was found at the start. */
   readonly ready: Promise<Recovery>;
   readonly #closing = new AbortController();
-  /** Readers to call when more of a session is stored here, by its id. */
-  readonly #followers = new Map<string, Set<() => void>>();
   /** Sessions that were claimed, and are not in memory yet. */
   readonly #claimed = new Map<string, ClaimedSession>();
   /** Sessions that were claimed first: resumed, or not. */
@@ -98,16 +96,7 @@ export class SessionHost implements SessionServices, LogServices {
     this.agents = new Agents(agents, { policy: onVersionChange, states: options.states });
     this.reads = new RecentReads({ reader: store, findStates: this.agents.findStates, clock: this.heartbeatClock });
     const report = (error: unknown, where: string): void => this.report(error, where);
-    this.holds = new HoldGate({
-      readHolds: () => readHolds(store.notes),
-      listen: (call) =>
-        this.watcher.listen(({ sessionIds }) => {
-          if (sessionIds === undefined) call();
-        }),
-      clock: this.heartbeatClock,
-      closing: this.closing,
-      report,
-    });
+    this.holds = new HoldGate({ store, watcher: this.watcher, closing: this.closing, report });
     this.feedReader = new FeedReader({ store, report });
     this.sessions = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
     this.running = new RunPlaces(this.closing, maxConcurrent);
@@ -156,13 +145,6 @@ export class SessionHost implements SessionServices, LogServices {
     this.#assertOpen();
   }
 
-  /** Throws if there is no such session, or if it was deleted. */
-  async assertReadable(sessionId: string): Promise<void> {
-    if ((await this.store.heads.read(sessionId)) !== undefined) return;
-    await this.store.log.load(sessionId);
-    throw new UnknownSessionError(sessionId);
-  }
-
   /** Returns a session that is in memory, if that is current. */
   async findCurrent(sessionId: string): Promise<LiveSession | undefined> {
     const session = this.closing.aborted ? undefined : this.sessions.peek(sessionId);
@@ -183,18 +165,6 @@ export class SessionHost implements SessionServices, LogServices {
   /** Notes the damage of a session, if that is the error of reading it. */
   async noteDamage(sessionId: string, error: unknown): Promise<void> {
     if (error instanceof SessionDamagedError) await this.store.heads.quarantine(sessionId, cleanText(error.damage));
-  }
-
-  /** Calls back when more of a session is stored; returns its unsubscribe. */
-  follow(sessionId: string, call: () => void): () => void {
-    const followers = this.#followers.get(sessionId) ?? new Set();
-    this.#followers.set(sessionId, followers.add(call));
-    const unfollow = this.watcher.follow(sessionId, call);
-    return () => {
-      unfollow();
-      followers.delete(call);
-      if (followers.size === 0) this.#followers.delete(sessionId);
-    };
   }
 
   /** Runs one session until it rests, or the time is over. */
@@ -242,10 +212,6 @@ export class SessionHost implements SessionServices, LogServices {
     const timeout = new AbortController();
     await Promise.race([work, sleep(this.clock, ms, timeout.signal)]);
     timeout.abort();
-  }
-
-  onStored(sessionId: string): void {
-    for (const call of this.#followers.get(sessionId) ?? []) call();
   }
 
   onMail(log: SessionLog): void {
@@ -417,7 +383,6 @@ export class SessionHost implements SessionServices, LogServices {
     const events = await storeCrashLoop(log, this.agents.newest(log.facts.agent.id).name);
     const { onEvent, onProblem = reportToConsole } = this.options;
     for (const event of events) notifyListener((each) => onEvent?.(each, log.facts), event, onProblem);
-    this.onStored(log.id);
     this.report(findCrashLoop(log.id, log.state), `session ${log.id}`);
   }
 
