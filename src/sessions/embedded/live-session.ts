@@ -16,7 +16,6 @@ import { isAnswer } from '../core/answers.ts';
 import { assertNotLooping } from '../core/check-action.ts';
 import { ActionWriter, withEvents } from './action-writer.ts';
 import { readBody } from '../core/entries.ts';
-import type { HoldGate } from './hold-gate.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
 import { findDueRequest } from '../core/expiry.ts';
 import { assertNotRefused, createDamagedMailError, readMailBody } from '../core/mail.ts';
@@ -47,8 +46,6 @@ export interface SessionServices extends RunServices, PermitServices {
   readonly approvals: ExpiryOptions | undefined;
   /** A session has nothing to do; or, if it is stuck, nothing that can be done here. */
   onIdle(session: LiveSession, isStuck: boolean): void;
-  /** Reasons for starting no model calls. */
-  readonly holds: HoldGate;
   /** A session cannot continue from memory. */
   onReleased(session: LiveSession, error: unknown): void;
   /** Reports an error that nobody waits for. */

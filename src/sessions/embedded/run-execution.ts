@@ -1,10 +1,10 @@
 // One run of an execution, whose steps and effects are stored as they happen.
 import type { BaseEvent } from '../../events/index.ts';
-import type { EffectResult, Effects, SleepResult } from '../../effects/index.ts';
+import type { EffectResult, Effects } from '../../effects/index.ts';
 import { createCancelledEffect } from '../../effects/index.ts';
 import { createUnknownEnd } from '../../journal/index.ts';
 import type { RequestRecorder, StoredRequest } from '../../inference/index.ts';
-import { jsonEquals, omitUndefined } from '../../lib/index.ts';
+import { aborted, jsonEquals, omitUndefined, untilAborted } from '../../lib/index.ts';
 import type { Between, OutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
 import { Supersession } from '../../step-by-step/index.ts';
 import { toIdentity } from '../core/agents.ts';
@@ -54,45 +54,22 @@ interface ExecutionOptions {
 /** The longest sleep in one go, so that no long timer is left behind when the runtime closes. */
 const longestSleepMs = 1000;
 
-/** Wraps effects so that sleeps end when the runtime closes. */
-function interruptSleeps(direct: Effects, closing: AbortSignal): Effects {
-  const sleepOnce = (key: string, ms: number): Promise<SleepResult> =>
-    new Promise((resolve, reject) => {
-      const cancel = (): void => resolve(createCancelledEffect());
-      closing.addEventListener('abort', cancel);
-      direct
-        .sleep(key, ms)
-        .finally(() => closing.removeEventListener('abort', cancel))
-        .then(resolve, reject);
-    });
-  return {
-    run: (key, work, options) => direct.run(key, work, options),
-    sleep: async (key, ms) => {
-      for (let leftMs = ms; ; leftMs -= longestSleepMs) {
-        if (closing.aborted) return createCancelledEffect();
-        const slept = await sleepOnce(key, Math.min(leftMs, longestSleepMs));
-        if (!slept.ok || leftMs <= longestSleepMs) return slept;
-      }
-    },
-  };
-}
-
 /** Keys of effects that ask a model, in this run or in a run inside it. */
 const modelKey = /(^|\/)(hook-)?model\//;
 
-interface HoldOptions {
+interface GuardOptions {
   readonly facts: SessionFacts;
-  readonly holds: HoldGate;
+  readonly services: RunServices;
   /** Aborted when the run is cancelled, or left because the runtime has ended. */
   readonly signal: AbortSignal;
   readonly time: WaitingTime;
 }
 
 /**
- * Wraps effects so that no model is asked while a hold applies to the session. The time of a hold counts nowhere. A runtime that is drained
- * meanwhile leaves the step open: the hold is not over.
+ * Wraps effects so that sleeps end when the runtime closes, and no model is asked while a hold applies to the session. The time of a hold
+ * counts nowhere. A runtime that is drained meanwhile leaves the step open: the hold is not over.
  */
-function waitForHolds(direct: Effects, { facts, holds, signal, time }: HoldOptions): Effects {
+function guardEffects(direct: Effects, { facts, services: { closing, holds }, signal, time }: GuardOptions): Effects {
   const whenReleased = async (): Promise<void> => {
     const endWaiting = time.beginWaiting({ forPerson: true });
     while (holds.find(facts) !== undefined && !signal.aborted) await holds.whenChanged(signal);
@@ -103,7 +80,13 @@ function waitForHolds(direct: Effects, { facts, holds, signal, time }: HoldOptio
       if (modelKey.test(key) && holds.find(facts) !== undefined) await whenReleased();
       return direct.run(key, work, options);
     },
-    sleep: (key, ms, options) => direct.sleep(key, ms, options),
+    sleep: async (key, ms) => {
+      for (let leftMs = ms; !closing.aborted; leftMs -= longestSleepMs) {
+        const slept = await untilAborted(direct.sleep(key, Math.min(leftMs, longestSleepMs)), closing);
+        if (slept !== aborted && (!slept.ok || leftMs <= longestSleepMs)) return slept;
+      }
+      return createCancelledEffect();
+    },
   };
 }
 
@@ -217,8 +200,7 @@ export async function runExecution(
     stepAttempt: services.openSteps.findAttempt(log.id) === undefined ? log.ownersSince + 1 : 1,
     skipsHooks: isQuiet,
     effects: (direct, time) => {
-      const held = { facts: log.facts, holds: services.holds, signal: end.signal, time };
-      const guarded = waitForHolds(interruptSleeps(direct, services.closing), held);
+      const guarded = guardEffects(direct, { facts: log.facts, services, signal: end.signal, time });
       const journaled = log.journal.wrap(guarded, `${number}/`, end);
       return isQuiet ? withholdResults(journaled) : journaled;
     },

@@ -86,7 +86,7 @@ export class SessionActions {
     await store.log.delete({ sessionId, at });
     // Somebody may have read it meanwhile.
     await sessions.release(sessionId, error);
-    this.#host.forget(sessionId);
+    this.#host.openSteps.forget(sessionId);
     this.#host.watcher.announce(sessionId);
   }
 

@@ -252,15 +252,10 @@ export class SessionHost implements SessionServices, LogServices {
     this.sessions.drop(session);
     const isExpected = this.closing.aborted || hasCode(error, 'session-deleted', 'runtime-closed', 'lease-lost');
     if (!isExpected) this.report(error, `session ${session.id}`);
-    if (hasCode(error, 'session-deleted')) this.forget(session.id);
+    if (hasCode(error, 'session-deleted')) this.openSteps.forget(session.id);
     else if (session.log.isOwned && !isExpected)
       this.worker.giveBack(session.id, hasCode(error, 'store-unavailable') ? retryStoreMs : retryMs);
     if (!this.worker.hasRoom) this.worker.look();
-  }
-
-  /** Forgets a session that was deleted. */
-  forget(sessionId: string): void {
-    this.openSteps.forget(sessionId);
   }
 
   report(error: unknown, where: string): void {
