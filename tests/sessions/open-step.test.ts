@@ -8,6 +8,7 @@ import { sleep, systemClock } from '../../src/lib/index.ts';
 import type { EmbeddedRuntime, OpenStepItem, SessionStore, SessionWrite } from '../../src/sessions/index.ts';
 import { createSessionRuntime } from '../../src/sessions/index.ts';
 import { followOpenStep } from '../../src/sessions/embedded/follow-open-step.ts';
+import { OpenStepHub } from '../../src/sessions/embedded/open-step-hub.ts';
 import { StoreWatcher } from '../../src/sessions/embedded/store-watcher.ts';
 import type { ScriptedEntry } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
@@ -97,7 +98,7 @@ const pickTypes = (items: readonly OpenStepItem[]): readonly string[] =>
 function elsewhere(place: Place, follow: boolean, signal?: AbortSignal): AsyncIterable<OpenStepItem> {
   const store = place.open();
   const watcher = new StoreWatcher(store, systemClock);
-  const sources = { store, follow: watcher.follow.bind(watcher), closing: new AbortController().signal };
+  const sources = { store, watcher, openSteps: new OpenStepHub(), closing: new AbortController().signal };
   return followOpenStep(sources, { sessionId: 'one', follow, ...(signal && { signal }) });
 }
 
@@ -323,7 +324,7 @@ async function live(place: Place, deaths: readonly number[]): Promise<Life> {
       if (!isRead && asked > 0) inside.push(collect(runtime.openStep('one', { follow: true })));
       isRead ||= asked > 0;
       if (reader === undefined && (await place.open().log.load('one')) !== undefined) {
-        const sources = { store: place.open(), follow, closing: stop.signal };
+        const sources = { store: place.open(), watcher: { follow }, openSteps: new OpenStepHub(), closing: stop.signal };
         reader = collect(followOpenStep(sources, { sessionId: 'one', follow: true }));
       }
     }

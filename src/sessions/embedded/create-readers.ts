@@ -18,7 +18,7 @@ const waitFilters = ['tenant', 'owner', 'agentName', 'tag', 'limit', 'cursor'];
 type ReadMethod = 'get' | 'list' | 'waits' | 'actions' | 'events' | 'feed' | 'openStep';
 
 export function createReaders(host: SessionHost, client: MailClient): Pick<SessionRuntime, ReadMethod> {
-  const { store, watcher, closing, openSteps: hub } = host;
+  const { store, watcher, closing } = host;
   const get = async (given: string): Promise<Session> => {
     const sessionId = parseText(given, 'A session id');
     try {
@@ -53,9 +53,6 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
       return followFeed({ reader: host.feedReader, follow, closing }, parseFeedOptions(options));
     },
     openStep: (sessionId, options = {}) =>
-      followOpenStep(
-        { store, hub, closing, follow: (id, call) => watcher.follow(id, call) },
-        { ...parseOpenStepOptions(options), sessionId: parseText(sessionId, 'A session id') },
-      ),
+      followOpenStep(host, { ...parseOpenStepOptions(options), sessionId: parseText(sessionId, 'A session id') }),
   };
 }

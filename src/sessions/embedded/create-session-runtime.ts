@@ -36,10 +36,9 @@ export function createSessionRuntime<Given extends Orchestrator>(
   options: RuntimeOptionsFor<Given>,
 ): EmbeddedRuntime<InferState<Given>, InferOutput<Given>>;
 export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRuntime {
-  const { ids = systemIds, approvals } = parseRuntimeOptions(options);
-  const host = new SessionHost(options);
-  const { store, agents, clock, watcher, reads, closing } = host;
-  const client = new MailClient({ store, agents, clock, ids, watcher, reads, approvals, closing });
+  const host = new SessionHost(parseRuntimeOptions(options));
+  const { store, clock, ids, watcher, closing } = host;
+  const client = new MailClient(host);
   const actions = createActions(new SessionActions(host, client), ids);
   const readers = createReaders(host, client);
   const { stopAll, ...deliveries } = createDeliveries(

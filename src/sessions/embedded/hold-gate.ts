@@ -4,16 +4,13 @@
 // H1. A hold is a note. One that any process has put is known here as soon as the store says that something changed, and after a second
 //     at the latest.
 // H2. Whoever waits continues as soon as no hold applies, or when it is woken for another reason.
-import type { Clock } from '../../lib/index.ts';
-import { omitUndefined, readObject } from '../../lib/index.ts';
+import { omitUndefined, readObject, untilAborted } from '../../lib/index.ts';
 import type { Actor } from '../core/action.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { Hold, HoldScope } from '../core/session-runtime.ts';
 import { isStoreClosed } from '../core/errors.ts';
-import type { Notes } from '../store/session-store.ts';
-
-/** Longest time without another look. */
-const lookMs = 1000;
+import type { Notes, SessionStore } from '../store/session-store.ts';
+import type { StoreWatcher } from './store-watcher.ts';
 
 /** Beginning of the names of notes that are holds. */
 export const holdPrefix = 'hold/';
@@ -55,10 +52,8 @@ const applies = ({ tenant, agent }: HoldScope, facts: SessionFacts): boolean =>
 
 /** Services the host provides to its gate. */
 interface GateServices {
-  readonly readHolds: () => Promise<readonly Hold[]>;
-  /** Calls back when the holds may have changed; returns its unsubscribe. */
-  readonly listen: (call: () => void) => () => void;
-  readonly clock: Clock;
+  readonly store: Pick<SessionStore, 'notes'>;
+  readonly watcher: StoreWatcher;
   readonly closing: AbortSignal;
   readonly report: (error: unknown, where: string) => void;
 }
@@ -68,8 +63,7 @@ export class HoldGate {
   readonly #waiting = new Set<() => void>();
   #holds: readonly Hold[] = [];
   #started: Promise<void> | undefined;
-  #cancel = (): void => undefined;
-  #isStoreClosed = false;
+  #unlisten = (): void => undefined;
 
   constructor(services: GateServices) {
     this.#services = services;
@@ -81,16 +75,15 @@ export class HoldGate {
   }
 
   async #start(): Promise<void> {
-    const { listen, closing } = this.#services;
+    const { watcher, closing } = this.#services;
     if (closing.aborted) return;
-    const unlisten = listen(() => void this.#refresh());
-    closing.addEventListener('abort', () => {
-      unlisten();
-      this.#cancel();
-      this.#wakeAll();
-    });
+    this.#unlisten = watcher.listenAndLook(
+      ({ sessionIds }) => sessionIds === undefined,
+      () => void this.#refresh(),
+      true,
+    );
+    closing.addEventListener('abort', () => this.#unlisten());
     await this.#refresh();
-    this.#arm();
   }
 
   /** Returns the first hold that applies to a session. */
@@ -98,66 +91,32 @@ export class HoldGate {
     return this.#holds.find((hold) => applies(hold, facts));
   }
 
-  /** Settles when the holds have changed or the runtime closes; `onWake` receives a function that ends the wait. */
-  whenChanged(onWake: (wake: () => void) => void = () => undefined): Promise<void> {
-    if (this.#services.closing.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-      onWake(wake);
-    });
-  }
-
-  /** Settles when the holds have changed, or the signal is aborted. Once the runtime closes, only the signal counts. */
-  waitForChange(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        this.#waiting.delete(end);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      signal.addEventListener('abort', end);
-      if (signal.aborted) end();
-      else if (!this.#services.closing.aborted) this.#waiting.add(end);
-    });
-  }
-
-  #arm(): void {
-    const { clock, closing } = this.#services;
-    if (closing.aborted || this.#isStoreClosed) return;
-    this.#cancel = clock.schedule(
-      lookMs,
-      () => {
-        void this.#refresh();
-        this.#arm();
-      },
-      true,
-    );
+  /** Settles when the holds have changed, or one of the signals is aborted. */
+  async whenChanged(...signals: AbortSignal[]): Promise<void> {
+    let wake = (): void => undefined;
+    const changed = new Promise<void>((resolve) => this.#waiting.add((wake = resolve)));
+    await untilAborted(changed, AbortSignal.any(signals));
+    this.#waiting.delete(wake);
   }
 
   /** Reads the holds again, if this process obeys them. */
   async refresh(): Promise<void> {
-    if (this.#started !== undefined && !this.#services.closing.aborted) await this.#refresh();
+    if (this.#started !== undefined) await this.#refresh();
   }
 
   async #refresh(): Promise<void> {
-    const { readHolds, closing, report } = this.#services;
+    const { store, closing, report } = this.#services;
     try {
-      const holds = await readHolds();
+      const holds = await readHolds(store.notes);
       const isSame = holds.length === this.#holds.length && holds.every(({ id }, index) => id === this.#holds[index]?.id);
+      // What is left by a runtime that closes stays held.
+      if (isSame || closing.aborted) return;
       this.#holds = holds;
-      if (!isSame) this.#wakeAll();
+      for (const wake of this.#waiting) wake();
     } catch (error) {
       // The host closed the store before the runtime: whoever acts is told so, and there is nothing more to read.
-      if (isStoreClosed(error)) this.#isStoreClosed = true;
+      if (isStoreClosed(error)) this.#unlisten();
       else if (!closing.aborted) report(error, 'the holds');
     }
-  }
-
-  #wakeAll(): void {
-    for (const wake of [...this.#waiting]) wake();
   }
 }

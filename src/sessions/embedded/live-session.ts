@@ -16,7 +16,6 @@ import { isAnswer } from '../core/answers.ts';
 import { assertNotLooping } from '../core/check-action.ts';
 import { ActionWriter, withEvents } from './action-writer.ts';
 import { readBody } from '../core/entries.ts';
-import type { HoldGate } from './hold-gate.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
 import { findDueRequest } from '../core/expiry.ts';
 import { assertNotRefused, createDamagedMailError, readMailBody } from '../core/mail.ts';
@@ -45,8 +44,6 @@ export interface SessionServices extends RunServices, PermitServices {
   readonly approvals: ExpiryOptions | undefined;
   /** A session has nothing to do; or, if it is stuck, nothing that can be done here. */
   onIdle(session: LiveSession, isStuck: boolean): void;
-  /** Reasons for starting no model calls. */
-  readonly holds: HoldGate;
   /** A session cannot continue from memory. */
   onReleased(session: LiveSession, error: unknown): void;
   /** Reports an error that nobody waits for. */
@@ -87,10 +84,6 @@ export class LiveSession {
   #released: Promise<void> | undefined;
   /** Ends the wait for the end of a hold. */
   #wake = (): void => undefined;
-  /** True while it waits for the end of a hold. */
-  #isPaused = false;
-  readonly #onPause = new Set<() => void>();
-
   /** True if no further step is to start here. */
   #isLeaving = false;
   /** True if mail may wait. */
@@ -127,12 +120,6 @@ export class LiveSession {
   /** Settles when nothing is running. */
   async whenIdle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
-  }
-
-  /** Settles when nothing is running, or a hold keeps it from that. */
-  async whenPaused(): Promise<void> {
-    if (this.#isPaused) return;
-    await Promise.race([this.whenIdle(), new Promise<void>((resolve) => this.#onPause.add(resolve))]);
   }
 
   view(mailbox: readonly RecordedAction[] = []): Promise<Session> {
@@ -209,7 +196,6 @@ export class LiveSession {
 
   #rest(): void {
     this.#running = undefined;
-    this.#onPause.clear();
     this.permit.free();
   }
 
@@ -285,7 +271,6 @@ export class LiveSession {
       if (this.#released !== undefined || isExpected(error)) throw error;
       if (!SteplineError.is(error)) this.#services.report(error, `an action for session ${this.id}`);
       await this.#inTurn(() => this.#orRelease(this.log.answerMail(num, JSON.stringify(toWire(error)))));
-      this.#services.onStored(this.id);
     }
   }
 
@@ -332,7 +317,6 @@ export class LiveSession {
     const isErased = stored.type === 'erase' && 'execution' in target;
     const end = isAwaited && !isErased ? this.#waiters.add(target) : undefined;
     await this.#orRelease(done);
-    this.#services.onStored(this.id);
     this.#actions.emit(events);
     // What is in memory still has the message.
     if (isErased) this.release(createErasedError());
@@ -460,11 +444,9 @@ export class LiveSession {
 
   async #waitForRelease(): Promise<void> {
     this.permit.free();
-    this.#isPaused = true;
-    for (const call of this.#onPause) call();
-    this.#onPause.clear();
-    await this.#services.holds.whenChanged((wake) => (this.#wake = wake));
-    this.#isPaused = false;
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await this.#services.holds.whenChanged(woken.signal, this.#services.closing);
   }
 
   /** Approves all calls that earlier approvals cover. Returns false if the session was released. */
@@ -481,7 +463,6 @@ export class LiveSession {
         this.release(error);
         return false;
       }
-      this.#services.onStored(this.id);
       this.#actions.emit(events);
     }
     return true;
@@ -513,7 +494,6 @@ export class LiveSession {
     await this.#orRelease(this.#actions.erase(entry)).catch(() => undefined);
     this.#waiters.apply([entry], number);
     this.#waiters.settle(number);
-    this.#services.onStored(this.id);
     this.release(createErasedError());
     return false;
   }
@@ -532,14 +512,13 @@ export class LiveSession {
       this.release(error);
       return undefined;
     }
-    this.#services.onStored(this.id);
     this.#actions.emit(events);
     return state;
   }
 
   async #run(state: RunState): Promise<void> {
-    const isCancelled = findEnd(this.log.queued, state.execution.number) !== undefined;
-    const attempt = await this.permit.startAttempt({ hasOpenWork: hasWork(state), isCancelled });
+    const isEnded = findEnd(this.log.queued, state.execution.number) !== undefined;
+    const endAttempt = this.log.attempts > 0 && hasWork(state) ? await this.permit.startAttempt(isEnded) : undefined;
     try {
       if (this.#isEnding() || this.#released !== undefined) return;
       await runExecution(this.log, state, {
@@ -548,13 +527,12 @@ export class LiveSession {
         isLooping: this.permit.isLooping,
         hasResisted: this.#hasResisted,
         onStart: (end) => (this.#end = end),
-        beforeRun: () => attempt.store(),
-        onCommit: () => attempt.end(),
+        onCommit: () => endAttempt?.(),
         between: (current, uncommitted) => this.#between(current, uncommitted),
       });
     } finally {
       this.#end = undefined;
-      attempt.end();
+      endAttempt?.();
     }
   }
 
@@ -563,7 +541,6 @@ export class LiveSession {
       // Listeners know them by their numbers: nothing else gets these.
       if (uncommitted.length > 0) {
         await this.#orRelease(this.log.append({}, withEvents(state, uncommitted))).catch(() => undefined);
-        this.#services.onStored(this.id);
       }
       return { leave: true };
     }

@@ -4,15 +4,12 @@
 // C1. An action is safe once it is posted: a worker that starts later applies it.
 // C2. Whoever waits gets the same result, or the same error, as in the worker's own process.
 // C3. What is checked before an action is posted only saves time: the worker checks again.
-import type { Clock, IdSource } from '../../lib/index.ts';
 import type { AskedCall, RunResult, RunState } from '../../step-by-step/index.ts';
 import { toRunResult } from '../../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest } from '../core/action.ts';
-import type { Agents } from '../core/agents.ts';
 import { checkAction } from '../core/check-action.ts';
 import { readBody, readEntriesFrom } from '../core/entries.ts';
 import { assertErasable, eraseMessage } from '../core/erase-message.ts';
-import type { ExpiryOptions } from '../core/expiry.ts';
 import type { MailedAction } from '../core/mail.ts';
 import { createDamagedMailError, findRefusedSends, isSameMail, readMailBody, readReply, toMailedActions, writeMail } from '../core/mail.ts';
 import { findRest, isAtRest } from '../core/read-session.ts';
@@ -20,22 +17,9 @@ import { RequestReusedError, RuntimeClosedError } from '../core/errors.ts';
 import { findExecution, isSameRequest } from '../core/requests.ts';
 import type { Session, SessionResult } from '../core/session.ts';
 import { toSession, toSessionResult } from '../core/session.ts';
-import type { LogEntry, Mail, SessionStore } from '../store/session-store.ts';
-import type { KnownSession, RecentReads } from './recent-reads.ts';
-import type { StoreWatcher } from './store-watcher.ts';
-
-/** Services the runtime provides to its client. */
-export interface ClientServices {
-  readonly store: SessionStore;
-  readonly agents: Agents;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly watcher: StoreWatcher;
-  readonly reads: RecentReads;
-  readonly approvals: ExpiryOptions | undefined;
-  /** Aborted when the runtime ends. */
-  readonly closing: AbortSignal;
-}
+import type { LogEntry, Mail } from '../store/session-store.ts';
+import type { KnownSession } from './recent-reads.ts';
+import type { SessionHost } from './session-host.ts';
 
 /** A mail that was posted, or that was there already. */
 interface PostedMail {
@@ -45,10 +29,10 @@ interface PostedMail {
 }
 
 export class MailClient {
-  readonly #services: ClientServices;
+  readonly #host: SessionHost;
 
-  constructor(services: ClientServices) {
-    this.#services = services;
+  constructor(host: SessionHost) {
+    this.#host = host;
   }
 
   async act(sessionId: string, request: ActionRequest, options: ActionOptions): Promise<SessionResult> {
@@ -56,7 +40,7 @@ export class MailClient {
     const known = requestId === undefined ? undefined : await this.#findRepeated(sessionId, requestId, request);
     if (known !== undefined) return this.#toResult(sessionId, known, { ...options, isRepeated: true });
     // Actions before this one may change what is waited for. One that was posted before is answered as it was then.
-    const isPosted = requestId !== undefined && (await this.#services.store.inbox.read({ sessionId, requestId })).length > 0;
+    const isPosted = requestId !== undefined && (await this.#host.store.inbox.read({ sessionId, requestId })).length > 0;
     if (!isPosted && (await this.#readWaiting(sessionId)).length === 0) await this.#check(sessionId, request);
     const { mail, isRepeated } = await this.#post(sessionId, { request, ...options }, options);
     if (mail === undefined) return this.act(sessionId, request, options);
@@ -66,7 +50,7 @@ export class MailClient {
 
   /** Returns the result of an action that another worker has now. */
   async readResult(sessionId: string, n: number, options: ActionOptions): Promise<SessionResult> {
-    const [entry] = await this.#services.store.log.entries(sessionId, { from: n, to: n });
+    const [entry] = await this.#host.store.log.entries(sessionId, { from: n, to: n });
     return this.#toResult(sessionId, entry, { ...options, isRepeated: false });
   }
 
@@ -74,15 +58,15 @@ export class MailClient {
   async view(sessionId: string): Promise<Session> {
     const mailbox = toMailedActions(await this.#readWaiting(sessionId));
     const { facts, state, approvals: given } = await this.#read(sessionId);
-    return toSession(facts, state, { approvals: this.#services.approvals, mailbox, given });
+    return toSession(facts, state, { approvals: this.#host.approvals, mailbox, given });
   }
 
   #read(sessionId: string): Promise<KnownSession> {
-    return this.#services.reads.read(sessionId);
+    return this.#host.reads.read(sessionId);
   }
 
   #readWaiting(sessionId: string): Promise<readonly Mail[]> {
-    return this.#services.store.inbox.read({ sessionId, isWaiting: true });
+    return this.#host.store.inbox.read({ sessionId, isWaiting: true });
   }
 
   /** Throws if an action certainly cannot be applied: whoever sent it hears that at once. */
@@ -90,7 +74,7 @@ export class MailClient {
     const { facts, state, queued, approvals, isOpen } = await this.#read(sessionId);
     // Only the worker knows what the open step has asked for, and what will be waited for after it.
     if (isOpen || queued.size > 0) return;
-    const { store: reader, agents } = this.#services;
+    const { store: reader, agents } = this.#host;
     const agent = agents.find(facts.agent.id);
     const log = { id: sessionId, state, queued, asked: new Map<string, AskedCall>(), reader };
     await checkAction(request, { log, approvals, agent, isRunning: false });
@@ -101,7 +85,7 @@ export class MailClient {
   }
 
   async #post(sessionId: string, action: MailedAction, { requestId }: ActionOptions): Promise<PostedMail> {
-    const { store, clock, ids, closing } = this.#services;
+    const { store, clock, ids, closing } = this.#host;
     if (closing.aborted) throw new RuntimeClosedError(String(closing.reason));
     const body = writeMail(action);
     const request = requestId ?? ids();
@@ -116,7 +100,7 @@ export class MailClient {
   }
 
   async #findRepeated(sessionId: string, requestId: string, request: ActionRequest): Promise<LogEntry | undefined> {
-    const entry = await this.#services.store.log.findRequest(sessionId, requestId);
+    const entry = await this.#host.store.log.findRequest(sessionId, requestId);
     const action = entry && readBody(entry.body).action;
     if (action !== undefined && !isSameRequest(action, request)) throw new RequestReusedError(requestId);
     return action === undefined ? undefined : entry;
@@ -124,7 +108,7 @@ export class MailClient {
 
   /** Settles when the worker has applied a mail. Throws if it refused it. */
   async #whenApplied(posted: Mail): Promise<LogEntry> {
-    const { store } = this.#services;
+    const { store } = this.#host;
     const { sessionId, requestId } = posted;
     return this.#until(sessionId, async () => {
       // Read before the log: a mail that is gone by then has left its entry there.
@@ -142,7 +126,7 @@ export class MailClient {
 
   /** Throws if the row of a mail is damaged: no worker will apply it. */
   async #assertUndamaged({ num, sessionId, requestId }: Mail): Promise<void> {
-    const { store } = this.#services;
+    const { store } = this.#host;
     // The damage may be in the request, or in the number.
     const mails = await store.inbox.read({ sessionId, includesDamaged: true });
     const damaged = mails.find((mail) => mail.damage !== undefined && (mail.num === num || mail.requestId === requestId));
@@ -162,7 +146,7 @@ export class MailClient {
     entry: LogEntry | undefined,
     { until, isRepeated }: Pick<ActionOptions, 'until'> & { readonly isRepeated: boolean },
   ): Promise<SessionResult> {
-    const { store, approvals } = this.#services;
+    const { store, approvals } = this.#host;
     if (entry !== undefined && until !== 'accepted') {
       const execution = await this.#until(sessionId, async () => this.#findEnded(sessionId, entry));
       const { facts, state } = await this.#read(sessionId);
@@ -184,7 +168,7 @@ export class MailClient {
 
   /** Returns the execution that an action went to, once it has ended or waits. */
   async #findEnded(sessionId: string, entry: LogEntry): Promise<number | undefined> {
-    const { store } = this.#services;
+    const { store } = this.#host;
     const execution = await findExecution(store, sessionId, entry);
     if (execution !== undefined) return (await isAtRest(store, sessionId, execution)) ? execution : undefined;
     const rest = await findRest(store, sessionId);
@@ -200,13 +184,13 @@ export class MailClient {
 
   #toRunResult(agentName: string, state: RunState): Promise<RunResult> {
     // Without its agent, the result has no output.
-    return this.#services.agents.find(agentName)?.toResult(state) ?? toRunResult(state, async () => ({ ok: true, output: undefined }));
+    return this.#host.agents.find(agentName)?.toResult(state) ?? toRunResult(state, async () => ({ ok: true, output: undefined }));
   }
 
   async #until<Value>(sessionId: string, read: () => Promise<Value | undefined>): Promise<Value> {
-    const { watcher, closing } = this.#services;
+    const { watcher, closing } = this.#host;
     try {
-      return await watcher.until(sessionId, read, [closing]);
+      return await watcher.until(sessionId, read, closing);
     } catch (error) {
       if (closing.aborted && error === closing.reason) throw new RuntimeClosedError(String(closing.reason), { isStored: true });
       throw error;

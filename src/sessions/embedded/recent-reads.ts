@@ -15,9 +15,16 @@ import type { LogEntry, SessionReader } from '../store/session-store.ts';
 export type KnownSession = Omit<ReadSession, 'effects'>;
 
 interface KeptSession {
-  readonly session: KnownSession;
-  /** Monotonic time of its last use. */
+  /** The last read: settles with undefined if nothing of it is kept. */
+  readonly reading: Promise<KnownSession | undefined>;
+  /** Monotonic time at which it began. */
   readonly usedAt: number;
+}
+
+/** A session that was read, and whether it may be kept. */
+interface ReadResult {
+  readonly session: KnownSession;
+  readonly canBeKept: boolean;
 }
 
 const maxKept = 8;
@@ -37,7 +44,6 @@ export class RecentReads {
   readonly #options: RecentReadsOptions;
   /** The one that was used last is the last one. */
   readonly #kept = new Map<string, KeptSession>();
-  readonly #loading = new Map<string, Promise<KnownSession | undefined>>();
 
   constructor(options: RecentReadsOptions) {
     this.#options = options;
@@ -45,28 +51,25 @@ export class RecentReads {
 
   /** Reads a session. Throws if there is none, or if it was deleted. */
   async read(sessionId: string): Promise<KnownSession> {
-    const known = (await this.#loading.get(sessionId)) ?? this.#takeKept(sessionId);
-    const current = known && (await this.#continue(sessionId, known));
-    if (current === undefined) return this.#load(sessionId);
-    this.#keep(sessionId, current);
-    return current;
-  }
-
-  #takeKept(sessionId: string): KnownSession | undefined {
-    const now = this.#options.clock.monotonic();
-    for (const [id, { usedAt }] of this.#kept) if (now - usedAt > keepMs) this.#kept.delete(id);
-    const kept = this.#kept.get(sessionId);
+    const usedAt = this.#options.clock.monotonic();
+    for (const [id, kept] of this.#kept) if (usedAt - kept.usedAt > keepMs) this.#kept.delete(id);
+    const found = this.#readAfter(sessionId, this.#kept.get(sessionId)?.reading);
+    const reading = found.then(
+      ({ session, canBeKept }) => (canBeKept ? session : undefined),
+      () => undefined,
+    );
     this.#kept.delete(sessionId);
-    return kept?.session;
-  }
-
-  #keep(sessionId: string, session: KnownSession): void {
-    const before = this.#kept.get(sessionId)?.session;
-    this.#kept.delete(sessionId);
-    const newest = before !== undefined && before.head > session.head ? before : session;
-    this.#kept.set(sessionId, { session: newest, usedAt: this.#options.clock.monotonic() });
+    this.#kept.set(sessionId, { reading, usedAt });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest);
+    return (await found).session;
+  }
+
+  /** Reads what was stored since the read before this one, which may not have ended yet. */
+  async #readAfter(sessionId: string, before: KeptSession['reading'] | undefined): Promise<ReadResult> {
+    const known = await before;
+    const session = known && (await this.#continue(sessionId, known));
+    return session === undefined ? this.#readWhole(sessionId) : { session, canBeKept: true };
   }
 
   /** Adds what was stored since; undefined if the session has to be read as a whole. */
@@ -85,23 +88,7 @@ export class RecentReads {
     }));
   }
 
-  async #load(sessionId: string): Promise<KnownSession> {
-    const loading = this.#readWhole(sessionId);
-    const isKept = loading.then(
-      ({ session, canBeKept }) => (canBeKept ? session : undefined),
-      () => undefined,
-    );
-    this.#loading.set(sessionId, isKept);
-    try {
-      const { session, canBeKept } = await loading;
-      if (canBeKept) this.#keep(sessionId, session);
-      return session;
-    } finally {
-      if (this.#loading.get(sessionId) === isKept) this.#loading.delete(sessionId);
-    }
-  }
-
-  async #readWhole(sessionId: string): Promise<{ readonly session: KnownSession; readonly canBeKept: boolean }> {
+  async #readWhole(sessionId: string): Promise<ReadResult> {
     const { reader, findStates } = this.#options;
     const stored = await reader.log.load(sessionId);
     if (stored === undefined) throw new UnknownSessionError(sessionId);

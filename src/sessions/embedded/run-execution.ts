@@ -1,10 +1,10 @@
 // One run of an execution, whose steps and effects are stored as they happen.
 import type { BaseEvent } from '../../events/index.ts';
-import type { EffectResult, Effects, SleepResult } from '../../effects/index.ts';
+import type { EffectResult, Effects } from '../../effects/index.ts';
 import { createCancelledEffect } from '../../effects/index.ts';
 import { createUnknownEnd } from '../../journal/index.ts';
 import type { RequestRecorder, StoredRequest } from '../../inference/index.ts';
-import { jsonEquals, omitUndefined } from '../../lib/index.ts';
+import { aborted, jsonEquals, omitUndefined, untilAborted } from '../../lib/index.ts';
 import type { Between, OutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
 import { Supersession } from '../../step-by-step/index.ts';
 import { toIdentity } from '../core/agents.ts';
@@ -32,12 +32,10 @@ export interface RunServices {
   readonly closing: AbortSignal;
   /** The steps that are open in this process. */
   readonly openSteps: OpenStepHub;
-  /** Stores the definitions of agents. Without it, nothing is recorded of what models are sent. */
-  readonly definitions?: DefinitionWriter;
+  /** Stores the definitions of agents. */
+  readonly definitions: DefinitionWriter;
   /** Reasons for starting no model calls. */
   readonly holds: HoldGate;
-  /** More of a session can be read. */
-  onStored(sessionId: string): void;
 }
 
 interface ExecutionOptions {
@@ -49,8 +47,6 @@ interface ExecutionOptions {
   readonly hasResisted: boolean;
   /** Receives what ends the run. */
   readonly onStart: (end: RunEnd) => void;
-  /** Called when everything is there that the run needs. */
-  readonly beforeRun: () => Promise<void>;
   readonly onCommit: () => void;
   readonly between: (state: RunState, uncommitted: readonly BaseEvent[]) => Promise<Between<RunState>>;
 }
@@ -58,48 +54,25 @@ interface ExecutionOptions {
 /** The longest sleep in one go, so that no long timer is left behind when the runtime closes. */
 const longestSleepMs = 1000;
 
-/** Wraps effects so that sleeps end when the runtime closes. */
-function interruptSleeps(direct: Effects, closing: AbortSignal): Effects {
-  const sleepOnce = (key: string, ms: number): Promise<SleepResult> =>
-    new Promise((resolve, reject) => {
-      const cancel = (): void => resolve(createCancelledEffect());
-      closing.addEventListener('abort', cancel);
-      direct
-        .sleep(key, ms)
-        .finally(() => closing.removeEventListener('abort', cancel))
-        .then(resolve, reject);
-    });
-  return {
-    run: (key, work, options) => direct.run(key, work, options),
-    sleep: async (key, ms) => {
-      for (let leftMs = ms; ; leftMs -= longestSleepMs) {
-        if (closing.aborted) return createCancelledEffect();
-        const slept = await sleepOnce(key, Math.min(leftMs, longestSleepMs));
-        if (!slept.ok || leftMs <= longestSleepMs) return slept;
-      }
-    },
-  };
-}
-
 /** Keys of effects that ask a model, in this run or in a run inside it. */
 const modelKey = /(^|\/)(hook-)?model\//;
 
-interface HoldOptions {
+interface GuardOptions {
   readonly facts: SessionFacts;
-  readonly holds: HoldGate;
+  readonly services: RunServices;
   /** Aborted when the run is cancelled, or left because the runtime has ended. */
   readonly signal: AbortSignal;
   readonly time: WaitingTime;
 }
 
 /**
- * Wraps effects so that no model is asked while a hold applies to the session. The time of a hold counts nowhere. A runtime that is drained
- * meanwhile leaves the step open: the hold is not over.
+ * Wraps effects so that sleeps end when the runtime closes, and no model is asked while a hold applies to the session. The time of a hold
+ * counts nowhere. A runtime that is drained meanwhile leaves the step open: the hold is not over.
  */
-function waitForHolds(direct: Effects, { facts, holds, signal, time }: HoldOptions): Effects {
+function guardEffects(direct: Effects, { facts, services: { closing, holds }, signal, time }: GuardOptions): Effects {
   const whenReleased = async (): Promise<void> => {
     const endWaiting = time.beginWaiting({ forPerson: true });
-    while (holds.find(facts) !== undefined && !signal.aborted) await holds.waitForChange(signal);
+    while (holds.find(facts) !== undefined && !signal.aborted) await holds.whenChanged(signal);
     endWaiting();
   };
   return {
@@ -107,7 +80,13 @@ function waitForHolds(direct: Effects, { facts, holds, signal, time }: HoldOptio
       if (modelKey.test(key) && holds.find(facts) !== undefined) await whenReleased();
       return direct.run(key, work, options);
     },
-    sleep: (key, ms, options) => direct.sleep(key, ms, options),
+    sleep: async (key, ms) => {
+      for (let leftMs = ms; !closing.aborted; leftMs -= longestSleepMs) {
+        const slept = await untilAborted(direct.sleep(key, Math.min(leftMs, longestSleepMs)), closing);
+        if (slept !== aborted && (!slept.ok || leftMs <= longestSleepMs)) return slept;
+      }
+      return createCancelledEffect();
+    },
   };
 }
 
@@ -176,7 +155,7 @@ class ExecutionRequests {
 export async function runExecution(
   log: SessionLog,
   state: RunState,
-  { agent, services, isLooping, hasResisted, onStart, beforeRun, onCommit, between }: ExecutionOptions,
+  { agent, services, isLooping, hasResisted, onStart, onCommit, between }: ExecutionOptions,
 ): Promise<void> {
   const { onEvent, onProblem } = services.options;
   const { number } = state.execution;
@@ -191,7 +170,7 @@ export async function runExecution(
   const isEnding = findEnd(log.queued, number) !== undefined;
   // A run that only ends needs no context.
   const context = isQuiet || (isEnding && log.journal.isEmpty) ? {} : await createContext(log, services.options, isEnding);
-  await beforeRun();
+  await log.markStepping();
   const end = new RunEnd(log.journal, log.services.clock);
   // Somebody may have cancelled it before it ran, in this process or in an earlier one.
   const reason = findEnd(log.queued, number);
@@ -202,10 +181,10 @@ export async function runExecution(
   // Cancels that the record which ends the execution applies.
   const cancels = new Set<number>();
   const open = new OpenStepWriter(log, services.openSteps);
-  const requests = services.definitions && new ExecutionRequests(log, services.definitions);
+  const requests = new ExecutionRequests(log, services.definitions);
   const running = agent.run(state, {
     context,
-    requests: requests?.recorder,
+    requests: requests.recorder,
     signal: end.signal,
     onEvent: (event) => {
       log.noteAsked(event);
@@ -221,21 +200,19 @@ export async function runExecution(
     stepAttempt: services.openSteps.findAttempt(log.id) === undefined ? log.ownersSince + 1 : 1,
     skipsHooks: isQuiet,
     effects: (direct, time) => {
-      const held = { facts: log.facts, holds: services.holds, signal: end.signal, time };
-      const guarded = waitForHolds(interruptSleeps(direct, services.closing), held);
+      const guarded = guardEffects(direct, { facts: log.facts, services, signal: end.signal, time });
       const journaled = log.journal.wrap(guarded, `${number}/`, end);
       return isQuiet ? withholdResults(journaled) : journaled;
     },
     commit: async (commit) => {
-      if (services.definitions?.isFlushed === false) await services.definitions.flush();
+      if (!services.definitions.isFlushed) await services.definitions.flush();
       log.journal.check();
       const applied = [...cancels];
       cancels.clear();
       const onSafe = open.endStep();
       noteAgent(commit.state);
-      await log.append({ ...(applied.length > 0 && { applied, execution: number }), ...requests?.take() }, { ...commit, endsStep: true });
+      await log.append({ ...(applied.length > 0 && { applied, execution: number }), ...requests.take() }, { ...commit, endsStep: true });
       onSafe();
-      services.onStored(log.id);
       onCommit();
       end.onCommit();
     },

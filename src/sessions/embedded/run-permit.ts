@@ -1,29 +1,82 @@
-// The right of one session to run.
-// Owns:     its place among the sessions that run at once, and among the attempts at steps in which a worker was lost.
-import type { RecoveryGate, RunSlot, RunSlots } from './run-slots.ts';
+// Which sessions run at once.
+// U1. At most so many sessions run; the others wait in the order in which they came.
+// U2. The last attempt at a step that may be ending the process has no other attempt beside it: nobody is blamed for what another did.
 import type { SessionLog } from './session-log.ts';
+
+/** A place that somebody has, or waits for. */
+interface RunPlace {
+  /** Settles when it is there; undefined if it is there at once. */
+  readonly granted: Promise<void> | undefined;
+  /** Does not wait any longer. */
+  readonly grantNow: () => void;
+  /** Gives it back. */
+  readonly free: () => void;
+}
+
+/** Places of those who run at once. */
+export class RunPlaces {
+  readonly #size: number;
+  /** Those who wait, each with the number of taken places below which it gets one. */
+  readonly #waiting = new Map<() => void, number>();
+  #taken = 0;
+
+  constructor(closing: AbortSignal, size = Infinity) {
+    this.#size = size;
+    // Whoever waits has to see that nothing more starts.
+    closing.addEventListener('abort', () => {
+      for (const grant of [...this.#waiting.keys()]) grant();
+    });
+  }
+
+  /** Number of places that could be taken now. */
+  get room(): number {
+    return Math.max(0, this.#size - this.#taken - this.#waiting.size);
+  }
+
+  /** Takes a place once fewer than this are taken. */
+  take(most = this.#size): RunPlace {
+    let isGranted = false;
+    let isFree = false;
+    let onGranted = (): void => undefined;
+    const grantNow = (): void => {
+      if (isGranted) return;
+      isGranted = true;
+      this.#waiting.delete(grantNow);
+      this.#taken += 1;
+      onGranted();
+    };
+    const free = (): void => {
+      if (isFree) return;
+      isFree = true;
+      grantNow();
+      this.#taken -= 1;
+      const [next] = this.#waiting;
+      if (next !== undefined && this.#taken < next[1]) next[0]();
+    };
+    const isThere = this.#taken < most;
+    if (isThere) grantNow();
+    else this.#waiting.set(grantNow, most);
+    const granted = isThere ? undefined : new Promise<void>((resolve) => (onGranted = resolve));
+    return { granted, grantNow, free };
+  }
+}
 
 /** Services of the process that decide who runs. */
 export interface PermitServices {
-  readonly slots: RunSlots;
-  readonly recoveries: RecoveryGate;
+  /** Places of the sessions that run. */
+  readonly running: RunPlaces;
+  /** Places of attempts at steps in which a worker was lost. */
+  readonly recovering: RunPlaces;
   readonly maxRecoveries: number;
 }
 
-/** One attempt to run the open step. */
-export interface RunAttempt {
-  /** Stores that the step is run here, unless that is stored. */
-  store(): Promise<void>;
-  /** The step is recorded, or the run has ended. */
-  end(): void;
-}
-
+/** The right of one session to run. */
 export class RunPermit {
   readonly #log: SessionLog;
   readonly #services: PermitServices;
-  #slot: RunSlot | undefined;
+  #place: RunPlace | undefined;
   /** The place among the attempts at steps that were left open. */
-  #attempt: RunSlot | undefined;
+  #attempt: RunPlace | undefined;
 
   constructor(log: SessionLog, services: PermitServices) {
     this.#log = log;
@@ -34,37 +87,35 @@ export class RunPermit {
   get isLooping(): boolean {
     return this.#log.attempts > this.#services.maxRecoveries;
   }
-  /** True if the open step is not resumed again, should it end the process once more. */
-  get isLastAttempt(): boolean {
-    return this.#log.attempts >= this.#services.maxRecoveries;
-  }
 
   /** Takes a place, which is kept until the session rests. Returns undefined if it is there at once. */
   take(): Promise<void> | undefined {
-    if (this.#slot !== undefined) return undefined;
-    this.#slot = this.#services.slots.take();
-    return this.#slot.granted;
+    if (this.#place !== undefined) return undefined;
+    this.#place = this.#services.running.take();
+    return this.#place.granted;
   }
 
   /** Does not wait for anybody else any longer. */
   grantNow(): void {
-    this.#slot?.grantNow();
+    this.#place?.grantNow();
     this.#attempt?.grantNow();
   }
 
   free(): void {
-    this.#slot?.free();
-    this.#slot = undefined;
+    this.#place?.free();
+    this.#place = undefined;
   }
 
-  /** Starts an attempt. The last one that a step has waits until it is the only one, unless it is only to end. */
-  async startAttempt({ hasOpenWork, isCancelled }: { readonly hasOpenWork: boolean; readonly isCancelled: boolean }): Promise<RunAttempt> {
-    const attempt = this.#log.attempts > 0 && hasOpenWork ? this.#services.recoveries.enter(this.isLastAttempt && !isCancelled) : undefined;
+  /**
+   * Starts an attempt at a step in which a worker was lost. The last one that a step has waits until it is the only one, unless it is only
+   * to end. Returns a function to call when the step is recorded, or the run has ended.
+   */
+  async startAttempt(isEnding: boolean): Promise<() => void> {
+    const { recovering, maxRecoveries } = this.#services;
+    const isAlone = this.#log.attempts >= maxRecoveries && !isEnding;
+    const attempt = recovering.take(isAlone ? 1 : Infinity);
     this.#attempt = attempt;
-    await attempt?.granted;
-    return {
-      store: () => this.#log.markStepping(),
-      end: () => attempt?.free(),
-    };
+    await attempt.granted;
+    return attempt.free;
   }
 }

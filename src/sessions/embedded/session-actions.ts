@@ -84,8 +84,8 @@ export class SessionActions {
     await store.log.delete({ sessionId, at });
     // Somebody may have read it meanwhile.
     await sessions.release(sessionId, error);
-    this.#host.forget(sessionId);
-    this.#host.onStored(sessionId);
+    this.#host.openSteps.forget(sessionId);
+    this.#host.watcher.announce(sessionId);
   }
 
   #assertOpen(): void {
@@ -96,11 +96,11 @@ export class SessionActions {
   /** True if the log may be written from here: the session is owned by this worker, or by nobody, and no mail comes first. */
   async #canActHere(session: LiveSession, resumes: boolean): Promise<boolean> {
     const { id, log } = session;
-    const { store, slots } = this.#host;
+    const { store, running } = this.#host;
     if (log.isOwned) return (await store.inbox.read({ sessionId: id, isWaiting: true, limit: 1 })).length === 0;
     if (log.worker === undefined) {
       // Another worker may have room.
-      if (slots.room === 0) return false;
+      if (running.room === 0) return false;
       if (log.isOpen && resumes) await this.#host.claim(session);
       return true;
     }

@@ -20,12 +20,12 @@ import type { ClaimedSession, SessionStore } from '../store/session-store.ts';
 import { listAll } from '../store/session-store.ts';
 import { storeCrashLoop } from './crash-loop.ts';
 import { DefinitionWriter } from './definition-writer.ts';
-import { HoldGate, readHolds } from './hold-gate.ts';
+import { HoldGate } from './hold-gate.ts';
 import type { SessionServices } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { OpenStepHub } from './open-step-hub.ts';
 import { RecentReads } from './recent-reads.ts';
-import { RecoveryGate, RunSlots } from './run-slots.ts';
+import { RunPlaces } from './run-permit.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
 import type { LogServices } from './session-log.ts';
 import { SessionLog } from './session-log.ts';
@@ -60,8 +60,8 @@ export class SessionHost implements SessionServices, LogServices {
   readonly sessions: SessionPool;
   readonly openSteps: OpenStepHub = new OpenStepHub();
   readonly definitions: DefinitionWriter;
-  readonly slots: RunSlots;
-  readonly recoveries: RecoveryGate;
+  readonly running: RunPlaces;
+  readonly recovering: RunPlaces;
   readonly maxRecoveries: number;
   readonly watcher: StoreWatcher;
   readonly holds: HoldGate;
@@ -71,8 +71,6 @@ export class SessionHost implements SessionServices, LogServices {
   /** Settles with what was found at the start. */
   readonly ready: Promise<Recovery>;
   readonly #closing = new AbortController();
-  /** Readers to call when more of a session is stored here, by its id. */
-  readonly #followers = new Map<string, Set<() => void>>();
   /** Sessions that were claimed, and are not in memory yet. */
   readonly #claimed = new Map<string, ClaimedSession>();
   /** Sessions that were claimed first: resumed, or not. */
@@ -94,25 +92,16 @@ export class SessionHost implements SessionServices, LogServices {
     this.agents = new Agents(agents, { policy: onVersionChange, states: options.states });
     this.reads = new RecentReads({ reader: store, findStates: this.agents.findStates, clock: this.heartbeatClock });
     const report = (error: unknown, where: string): void => this.report(error, where);
-    this.holds = new HoldGate({
-      readHolds: () => readHolds(store.notes),
-      listen: (call) =>
-        this.watcher.listen(({ sessionIds }) => {
-          if (sessionIds === undefined) call();
-        }),
-      clock: this.heartbeatClock,
-      closing: this.closing,
-      report,
-    });
+    this.holds = new HoldGate({ store, watcher: this.watcher, closing: this.closing, report });
     this.feedReader = new FeedReader({ store, report });
     this.sessions = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
-    this.slots = new RunSlots(maxConcurrent, this.closing);
-    this.recoveries = new RecoveryGate(this.closing);
+    this.running = new RunPlaces(this.closing, maxConcurrent);
+    this.recovering = new RunPlaces(this.closing);
     this.maxRecoveries = maxRecoveries;
     this.worker = new Worker({
       ...{ store, agents: this.agents, watcher: this.watcher, heartbeatClock: this.heartbeatClock, clock, name, silenceMs },
       ...{ closing: this.closing, report },
-      getRoom: () => (this.isClient ? 0 : this.slots.room - this.#claimed.size),
+      getRoom: () => (this.isClient ? 0 : this.running.room - this.#claimed.size),
       run: (claimed) => this.#runClaimed(claimed),
       onMail: (sessionIds) => void this.#findMail(sessionIds),
       onLost: () => this.#releaseOwned(),
@@ -152,13 +141,6 @@ export class SessionHost implements SessionServices, LogServices {
     this.#assertOpen();
   }
 
-  /** Throws if there is no such session, or if it was deleted. */
-  async assertReadable(sessionId: string): Promise<void> {
-    if ((await this.store.heads.read(sessionId)) !== undefined) return;
-    await this.store.log.load(sessionId);
-    throw new UnknownSessionError(sessionId);
-  }
-
   /** Returns a session that is in memory, if that is current. */
   async findCurrent(sessionId: string): Promise<LiveSession | undefined> {
     const session = this.closing.aborted ? undefined : this.sessions.peek(sessionId);
@@ -179,18 +161,6 @@ export class SessionHost implements SessionServices, LogServices {
   /** Notes the damage of a session, if that is the error of reading it. */
   async noteDamage(sessionId: string, error: unknown): Promise<void> {
     if (error instanceof SessionDamagedError) await this.store.heads.quarantine(sessionId, cleanText(error.damage));
-  }
-
-  /** Calls back when more of a session is stored; returns its unsubscribe. */
-  follow(sessionId: string, call: () => void): () => void {
-    const followers = this.#followers.get(sessionId) ?? new Set();
-    this.#followers.set(sessionId, followers.add(call));
-    const unfollow = this.watcher.follow(sessionId, call);
-    return () => {
-      unfollow();
-      followers.delete(call);
-      if (followers.size === 0) this.#followers.delete(sessionId);
-    };
   }
 
   /** Runs one session until it rests, or the time is over. */
@@ -240,10 +210,6 @@ export class SessionHost implements SessionServices, LogServices {
     timeout.abort();
   }
 
-  onStored(sessionId: string): void {
-    for (const call of this.#followers.get(sessionId) ?? []) call();
-  }
-
   onMail(log: SessionLog): void {
     if (log.isOwned) this.#takeMail(log.id);
     else this.worker.look();
@@ -282,15 +248,10 @@ export class SessionHost implements SessionServices, LogServices {
     this.sessions.drop(session);
     const isExpected = this.closing.aborted || hasCode(error, 'session-deleted', 'runtime-closed', 'lease-lost');
     if (!isExpected) this.report(error, `session ${session.id}`);
-    if (hasCode(error, 'session-deleted')) this.forget(session.id);
+    if (hasCode(error, 'session-deleted')) this.openSteps.forget(session.id);
     else if (session.log.isOwned && !isExpected)
       this.worker.giveBack(session.id, hasCode(error, 'store-unavailable') ? retryStoreMs : retryMs);
     if (!this.worker.hasRoom) this.worker.look();
-  }
-
-  /** Forgets a session that was deleted. */
-  forget(sessionId: string): void {
-    this.openSteps.forget(sessionId);
   }
 
   report(error: unknown, where: string): void {
@@ -413,7 +374,6 @@ export class SessionHost implements SessionServices, LogServices {
     const events = await storeCrashLoop(log, this.agents.newest(log.facts.agent.id).name);
     const { onEvent, onProblem = reportToConsole } = this.options;
     for (const event of events) notifyListener((each) => onEvent?.(each, log.facts), event, onProblem);
-    this.onStored(log.id);
     this.report(findCrashLoop(log.id, log.state), `session ${log.id}`);
   }
 

@@ -46,12 +46,14 @@ import type {
   StoredSession,
 } from '../store/session-store.ts';
 import { writeEvents } from '../core/stored-events.ts';
+import type { StoreWatcher } from './store-watcher.ts';
 
 /** Services of the process that a writer needs. */
 export interface LogServices {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly approvals: ExpiryOptions | undefined;
+  readonly watcher: StoreWatcher;
   /** Id of the worker. It changes when others have taken this one for gone. */
   readonly workerId: string;
   /** Mail waits for a session. */
@@ -365,6 +367,7 @@ export class SessionLog {
       }),
       lease,
     );
+    this.services.watcher.announce(this.id);
     if (entry.n < this.#safeHead) return;
     this.#safeState = state;
     this.#safeHead = entry.n;

@@ -1,10 +1,12 @@
 // Waiting for changes of a store.
 // Owns:     one subscription to the store, shared by all who wait.
 // Does not: read anything: whoever waits reads again.
-// W1. A change that comes after `next` was called is never missed.
-// W2. Whoever waits looks again after a second, even if the store said nothing.
+// W1. A change that comes after somebody began to follow is never missed.
+// W2. Whoever follows looks again after a second, even if the store said nothing.
+// W3. What this process has stored is known to those who follow its session at once, however late the store says so.
 import type { Clock } from '../../lib/index.ts';
 import type { SessionStore, StoreChange } from '../store/session-store.ts';
+import { News } from './news.ts';
 
 /** Longest time without another look. */
 const lookAgainMs = 1000;
@@ -15,6 +17,8 @@ export class StoreWatcher {
   readonly #store: SessionStore;
   readonly #clock: Clock;
   readonly #listeners = new Set<Listener>();
+  /** Callbacks of those who follow a session, by its id. */
+  readonly #followers = new Map<string, Set<() => void>>();
   #unwatch: (() => void) | undefined;
 
   constructor(store: SessionStore, clock: Clock) {
@@ -36,18 +40,19 @@ export class StoreWatcher {
     };
   }
 
-  /** Calls back when a session, or any if none is named, may have changed, and now and then; returns its unsubscribe. */
-  follow(sessionId: string | undefined, call: () => void): () => void {
+  /** Calls back after each change that fits, and now and then; returns its unsubscribe. */
+  listenAndLook(fits: (change: StoreChange) => boolean, call: () => void, inBackground = false): () => void {
     let cancel = (): void => undefined;
     const arm = (): void => {
-      cancel = this.#clock.schedule(lookAgainMs, () => {
+      const look = (): void => {
         arm();
         call();
-      });
+      };
+      cancel = this.#clock.schedule(lookAgainMs, look, inBackground);
     };
     arm();
-    const unlisten = this.listen(({ sessionIds }) => {
-      if (sessionId === undefined || sessionIds === undefined || sessionIds.includes(sessionId)) call();
+    const unlisten = this.listen((change) => {
+      if (fits(change)) call();
     });
     return () => {
       cancel();
@@ -55,28 +60,37 @@ export class StoreWatcher {
     };
   }
 
-  /** Reads until there is an answer: at once, and again after each change of the session. */
-  async until<Value>(sessionId: string, read: () => Promise<Value | undefined>, signals: readonly AbortSignal[] = []): Promise<Value> {
-    let changes = 0;
-    let wake = (): void => undefined;
-    const onMore = (): void => {
-      changes += 1;
-      wake();
+  /** Calls back when a session, or any if none is named, may have changed, and now and then; returns its unsubscribe. */
+  follow(sessionId: string | undefined, call: () => void): () => void {
+    if (sessionId === undefined) return this.listenAndLook(() => true, call);
+    const followers = this.#followers.get(sessionId) ?? new Set();
+    this.#followers.set(sessionId, followers.add(call));
+    const unlisten = this.listenAndLook(({ sessionIds }) => sessionIds?.includes(sessionId) !== false, call);
+    return () => {
+      unlisten();
+      followers.delete(call);
+      if (followers.size === 0) this.#followers.delete(sessionId);
     };
-    const unfollow = this.follow(sessionId, onMore);
-    for (const signal of signals) signal.addEventListener('abort', onMore);
+  }
+
+  /** This process has stored something of a session. */
+  announce(sessionId: string): void {
+    for (const call of this.#followers.get(sessionId) ?? []) call();
+  }
+
+  /** Reads until there is an answer: at once, and again after each change of the session. */
+  async until<Value>(sessionId: string, read: () => Promise<Value | undefined>, signal: AbortSignal): Promise<Value> {
+    const news = new News(signal);
+    const unfollow = this.follow(sessionId, news.note);
     try {
       for (;;) {
-        for (const signal of signals) signal.throwIfAborted();
-        const seen = changes;
+        signal.throwIfAborted();
         const value = await read();
         if (value !== undefined) return value;
-        // A change that came while it was read counts too.
-        if (changes === seen) await new Promise<void>((resolve) => (wake = resolve));
+        await news.wait();
       }
     } finally {
       unfollow();
-      for (const signal of signals) signal.removeEventListener('abort', onMore);
     }
   }
 }
