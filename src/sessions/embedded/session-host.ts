@@ -156,6 +156,10 @@ export class SessionHost implements SessionServices, LogServices {
     this.#assertOpen();
   }
 
+  countWorkers(agentName: string): number {
+    return this.worker.countWorkers(agentName);
+  }
+
   /** Throws if there is no such session, or if it was deleted. */
   async assertReadable(sessionId: string): Promise<void> {
     if ((await this.store.heads.read(sessionId)) !== undefined) return;
