@@ -17,7 +17,9 @@ function startThree(place: Place, more: Partial<SessionRuntimeOptions> = {}) {
   const look = async (): Promise<void> => {
     for (let passed = 0; passed < 2500; passed += 500) await heartbeatClock.advance(500);
   };
-  const drain = async (): Promise<void> => void (await Promise.all(workers.map((worker) => worker.drain())));
+  const drain = async (): Promise<void> => {
+    await Promise.all(workers.map((worker) => worker.drain()));
+  };
   return { stage, workers, look, drain };
 }
 
@@ -35,7 +37,10 @@ async function sendAll(workers: readonly EmbeddedRuntime[], text: string, until:
 
 /** Sends another message to each session, by another worker than the first one. */
 async function sendAgain(workers: readonly EmbeddedRuntime[]): Promise<void> {
-  await Promise.all(names.map((id, index) => workers[(index + 1) % workers.length]?.send(id, 'look 3; say Again.', { by: ann })));
+  const sending = names.map(async (id, index) => {
+    await workers[(index + 1) % workers.length]?.send(id, 'look 3; say Again.', { by: ann });
+  });
+  await Promise.all(sending);
 }
 
 test.each(places)('an approval that nobody gives expires once (%s)', async (_, newPlace) => {
@@ -96,9 +101,9 @@ test.each(places)(
     await sendAgain(workers);
     for (const id of names) {
       const stored = (await readEvents(workers[0], id)).map(({ seq }) => seq);
-      const sent = (): readonly number[] =>
+      const getSent = (): readonly number[] =>
         accepted.flatMap(({ sessionId, events }) => (sessionId === id ? events.map(({ seq }) => seq) : []));
-      await until(() => expect(sent()).toStrictEqual(stored));
+      await until(() => expect(getSent()).toStrictEqual(stored));
     }
     expect(new Set(accepted.map(({ id }) => id)).size).toBe(accepted.length);
     expect(stage.problems).toStrictEqual([]);

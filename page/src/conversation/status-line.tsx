@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import type { ConnectionStatus, ViewClocks, ViewMessage, ViewWait } from 'stepline/ui';
 import { useNow } from '../app/use-now.ts';
 import { useOnline } from '../app/use-online.ts';
@@ -48,7 +48,7 @@ export const describeConnection = (connection: ConnectionStatus, isOnline: boole
   isOnline ? connections[connection] : 'Offline';
 
 /** One line: what the session does, for how long, and what it has used. */
-export function StatusLine({ facts }: { readonly facts: StatusFacts }): ReactElement {
+export function StatusLine({ facts, children }: { readonly facts: StatusFacts; readonly children?: ReactNode }): ReactElement {
   const { status, waits, clocks, tokens, connection, isLoaded } = facts;
   const isTicking = status === 'in_progress' || status === 'waiting';
   const now = useNow(1_000, isTicking);
@@ -63,6 +63,7 @@ export function StatusLine({ facts }: { readonly facts: StatusFacts }): ReactEle
         {clock !== '' && <span role="timer">{clock}</span>}
         {clocks.step_count > 0 && <span>{clocks.step_count === 1 ? '1 step' : `${formatShort(clocks.step_count)} steps`}</span>}
         {tokens > 0 && <span>{formatShort(tokens)} tokens</span>}
+        {children}
       </span>
       {connected !== undefined && <span className="connection">{connected}</span>}
     </div>

@@ -1,4 +1,5 @@
 // Methods that read sessions, whoever runs them.
+import { omitUndefined } from '../../lib/index.ts';
 import { readActions, readEntriesFrom, readStored } from '../core/entries.ts';
 import { toMailedActions } from '../core/mail.ts';
 import { parseEventsOptions, parseFeedOptions, parseOpenStepOptions, parseQuery, parseText } from '../core/parse-input.ts';
@@ -22,7 +23,10 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
   const get = async (given: string): Promise<Session> => {
     const sessionId = parseText(given, 'A session id');
     try {
-      return (await host.view(sessionId)) ?? (await client.view(sessionId));
+      const session = (await host.view(sessionId)) ?? (await client.view(sessionId));
+      const worker = session.status === 'in_progress' ? await host.findWorker(sessionId) : undefined;
+      // A copy would lose the state, which is not listed.
+      return Object.assign(session, omitUndefined({ worker }));
     } catch (error) {
       if (!host.isClient) await host.noteDamage(sessionId, error);
       throw error;

@@ -1,0 +1,23 @@
+import type { ReactElement } from 'react';
+import { useCallback } from 'react';
+import { getJson } from '../app/server.ts';
+import { useLate } from '../app/use-late.ts';
+import { usePolling } from '../app/use-polling.ts';
+import { config } from '../config.ts';
+import type { RunFacts } from './describe-worker.ts';
+import { describeWorker } from './describe-worker.ts';
+
+/** A worker takes a session up within a moment. */
+const lateMs = 1_500;
+
+/** Says which worker runs a session that is in progress, or that none does. */
+export function RunBy({ sessionId }: { readonly sessionId: string }): ReactElement | null {
+  const read = useCallback(
+    (signal: AbortSignal) => getJson(`${config.api}/sessions/${encodeURIComponent(sessionId)}/facts`, signal) as Promise<RunFacts>,
+    [sessionId],
+  );
+  const { value } = usePolling(read);
+  const isLate = useLate(lateMs);
+  const text = value && describeWorker(value, isLate);
+  return text === undefined ? null : <span>{text}</span>;
+}
