@@ -68,6 +68,7 @@ function toJson(session: Session, mail: readonly Mail[], { messages = 10, output
   const shown = [...session.state.messages].slice(messages === 0 ? Infinity : -messages);
   return omitUndefined({
     ...session,
+    worker: session.worker?.id,
     text: redactor.text(session.text),
     explain: undefined,
     explanation: redactor.text(session.explain()),

@@ -77,8 +77,8 @@ export interface Session<State extends RunState = RunState> extends Omit<Session
   /** Last text of the agent. */
   readonly text: string;
   readonly usage: Usage;
-  /** The worker that runs it; absent if none does at this moment. */
-  readonly worker?: Pick<StoredWorker, 'id'> & Partial<StoredWorker>;
+  /** The worker that runs it; undefined if none does at this moment. Left out if a session is written as JSON. */
+  readonly worker?: (Pick<StoredWorker, 'id'> & Partial<StoredWorker>) | undefined;
   /** Everything, to read: changes go through the runtime. Left out if a session is written as JSON. */
   readonly state: State;
   /** Explains in a few lines why it is in this state. */

@@ -1,5 +1,4 @@
 // Methods that read sessions, whoever runs them.
-import { omitUndefined } from '../../lib/index.ts';
 import { readActions, readEntriesFrom, readStored } from '../core/entries.ts';
 import { toMailedActions } from '../core/mail.ts';
 import { parseEventsOptions, parseFeedOptions, parseOpenStepOptions, parseQuery, parseText } from '../core/parse-input.ts';
@@ -25,8 +24,8 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
     try {
       const session = (await host.view(sessionId)) ?? (await client.view(sessionId));
       const worker = session.status === 'in_progress' ? await host.findWorker(sessionId) : undefined;
-      // A copy would lose the state, which is not listed.
-      return Object.assign(session, omitUndefined({ worker }));
+      // Like the state, it is not listed: whoever sends the session to a page does not tell which machine runs it.
+      return Object.defineProperty(session, 'worker', { value: worker, enumerable: false });
     } catch (error) {
       if (!host.isClient) await host.noteDamage(sessionId, error);
       throw error;
