@@ -78,7 +78,7 @@ describe('stepline show', () => {
       return /^run by +(.*)$/m.exec(getText(printed))?.[1];
     };
     const { context } = connect();
-    const [{ id = '' } = {}] = await context.store.leases.workers();
+    const id = (await context.store.leases.workers())[0]?.id ?? '';
     expect(await readRunner((each) => each)).toMatch(new RegExp(`^process ${process.pid} on `));
     expect(await readRunner((each) => withWorkers(each, { id, name: 'pod-1', pid: 7, silentMs: 60_000 }))).toBe(
       '"pod-1" (process 7), which is silent',

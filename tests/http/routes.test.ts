@@ -32,7 +32,7 @@ describe('a session over HTTP', () => {
     await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'write one@gate two' });
     for (const path of [`/sessions/${id}`, `/sessions/${id}/facts`]) {
       const { body } = await site.request(ann, 'GET', path);
-      expect(body.worker).toStrictEqual({ name: `process ${process.pid}`, silent_ms: expect.any(Number) });
+      expect([body.worker?.name, Object.keys(body.worker ?? {})]).toStrictEqual([`process ${process.pid}`, ['name', 'silent_ms']]);
     }
     site.open('gate');
   });

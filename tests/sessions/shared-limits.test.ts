@@ -130,7 +130,7 @@ test('a worker without the agent, and a client, have no part', async () => {
 });
 
 test('sub-agents and hooks that ask a model share it too; a run outside sessions shares with nobody', async () => {
-  const { stage, start, pass } = setUp({});
+  const { start, pass } = setUp({});
   const seen: (readonly [string, number | undefined])[] = [];
   const noting = (name: string, answers: readonly Parameters<typeof scriptedModel>[0][number][]): Model =>
     scriptedModel(
