@@ -4,11 +4,8 @@ import { getJson } from '../app/server.ts';
 import { useLate } from '../app/use-late.ts';
 import { usePolling } from '../app/use-polling.ts';
 import { config } from '../config.ts';
-import type { RunFacts } from './describe-worker.ts';
-import { describeWorker } from './describe-worker.ts';
-
-/** A worker takes a session up within a moment. */
-const lateMs = 1_500;
+import type { RunFacts } from './status-line.tsx';
+import { describeRunBy } from './status-line.tsx';
 
 /** Says which worker runs a session that is in progress, or that none does. */
 export function RunBy({ sessionId }: { readonly sessionId: string }): ReactElement | null {
@@ -17,7 +14,8 @@ export function RunBy({ sessionId }: { readonly sessionId: string }): ReactEleme
     [sessionId],
   );
   const { value } = usePolling(read);
-  const isLate = useLate(lateMs);
-  const text = value && describeWorker(value, isLate);
+  // A worker takes a session up within a moment.
+  const isLate = useLate(1_500);
+  const text = value && describeRunBy(value, isLate);
   return text === undefined ? null : <span>{text}</span>;
 }

@@ -47,6 +47,19 @@ const connections: Readonly<Partial<Record<ConnectionStatus, string>>> = {
 export const describeConnection = (connection: ConnectionStatus, isOnline: boolean): string | undefined =>
   isOnline ? connections[connection] : 'Offline';
 
+/** Facts about a session that say who runs it. */
+export interface RunFacts {
+  readonly worker?: { readonly name: string; readonly silent_ms?: number };
+}
+
+/** A worker gives a sign of life twice a second. */
+const longSilenceMs = 5_000;
+/** Says which worker runs a session; undefined if that is not known yet. */
+export function describeRunBy({ worker }: RunFacts, isLate: boolean): string | undefined {
+  if (worker === undefined) return isLate ? 'no worker runs it' : undefined;
+  return (worker.silent_ms ?? 0) < longSilenceMs ? `run by ${worker.name}` : `${worker.name} gives no sign of life`;
+}
+
 /** One line: what the session does, for how long, and what it has used. */
 export function StatusLine({ facts, children }: { readonly facts: StatusFacts; readonly children?: ReactNode }): ReactElement {
   const { status, waits, clocks, tokens, connection, isLoaded } = facts;
