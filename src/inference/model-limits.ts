@@ -76,8 +76,8 @@ interface Block {
   readonly until?: number;
 }
 
-/** Time between two looks whether others have left, while a call waits for its part of what they share. */
-const lookAgainMs = 1000;
+/** Time between two checks whether others have left, while a call waits for its part of what they share. */
+const recheckMs = 1000;
 
 const alone = (): number => 1;
 
@@ -124,7 +124,7 @@ function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits)
       if (held === undefined) begin(waiter, now);
       else if (held.reason === 'cool-down' && coolUntil - now > longestCoolDownMs) refuseAll(coolUntil - now);
       else {
-        const nextMs = Math.min((held.until ?? Infinity) - now, sharedBy > 1 ? lookAgainMs : Infinity);
+        const nextMs = Math.min((held.until ?? Infinity) - now, sharedBy > 1 ? recheckMs : Infinity);
         if (nextMs < Infinity) cancelTimer = clock.schedule(nextMs, moveOn);
         return held;
       }
