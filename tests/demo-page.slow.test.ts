@@ -113,10 +113,16 @@ describe('the tour', () => {
   });
 
   it('kills the worker in the middle of an answer, once, however often it is asked to', async () => {
-    const { startAct, whenIt, findProcesses, output } = await serveDesk();
+    const { startAct, whenIt, findProcesses, findWorker, output } = await serveDesk();
     const before = findProcesses('worker-process.ts');
     const [first, second] = await Promise.all([startAct('killed'), startAct('killed')]);
     expect(second).toBe(first);
+    const survivor = await vi.waitFor(() => {
+      const left = findProcesses('worker-process.ts').filter((pid) => before.includes(pid));
+      expect(left).toHaveLength(1);
+      return left[0];
+    }, polling);
+    await vi.waitFor(async () => expect(await findWorker(first)).toBe(survivor), polling);
     const { sentence, text } = await whenIt(first, 'completed');
     expect(sentence).toContain('Step 2: a process ended in this step, and another one resumed it.');
     expect(text).toContain('I would begin with Acme Robotics');

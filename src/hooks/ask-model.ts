@@ -49,7 +49,7 @@ export async function askModel(
   { scope, key, pricing, timeoutMs, label = key }: Asking,
 ): Promise<ModelOutcome> {
   const begun: true[] = [];
-  const { coolDowns } = scope.models;
+  const { coolDowns, sharedBy } = scope.models;
   const coolingDown = coolDowns && listCoolingDown(coolDowns, scope.time.clock.now());
   const answered = await scope.effects.run(
     key,
@@ -59,6 +59,7 @@ export async function askModel(
         ...request,
         messages: leaveOutRefused(request.messages, scope.models.refusedParts),
         ...(coolingDown !== undefined && { coolingDown }),
+        ...(sharedBy !== undefined && { sharedBy }),
         signal: request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]),
       };
       return parseOutcome(await model.generate(asked), model);

@@ -5,6 +5,7 @@
 // G2. First come, first served; who gives up leaves the line at once.
 // G3. After a 429 nobody on the key begins until the cool-down is over.
 // G4. No timer is left when nobody waits.
+// G5. A process that shares an allowance with others keeps to its part, as it is at that moment: also those who wait already.
 import type { Failure } from '../errors/index.ts';
 import { classifyError, RateLimitedError } from '../errors/index.ts';
 import type { Clock } from '../lib/index.ts';
@@ -32,6 +33,8 @@ export interface ModelLimitOptions {
 /** One call in the line. */
 export interface Permission {
   readonly signal?: AbortSignal | undefined;
+  /** Returns the number of processes that share the limits. @default 1 */
+  readonly sharedBy?: (() => number) | undefined;
   /** Hears why the call waits. */
   readonly onWait: (reason: WaitReason, ms: number | undefined) => void;
 }
@@ -62,6 +65,7 @@ export interface ModelLimits {
 }
 
 interface Waiter {
+  readonly sharedBy: () => number;
   readonly wait: (reason: WaitReason, ms?: number) => void;
   readonly settle: (failure?: Failure) => void;
 }
@@ -71,6 +75,11 @@ interface Block {
   /** Absent if only the end of another call helps. */
   readonly until?: number;
 }
+
+/** Time between two checks whether others have left, while a call waits for its part of what they share. */
+const recheckMs = 1000;
+
+const alone = (): number => 1;
 
 type Limits = Required<Pick<ModelLimitOptions, 'coolDownMs' | 'longestCoolDownMs' | 'clock'>> & ModelLimitOptions;
 
@@ -83,12 +92,12 @@ function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits)
   let coolUntil = 0;
   let cancelTimer: (() => void) | undefined;
 
-  const block = (now: number): Block | undefined => {
+  const block = (now: number, sharedBy: number): Block | undefined => {
     if (now < coolUntil) return { reason: 'cool-down', until: coolUntil };
-    if (running >= concurrent) return { reason: 'concurrency' };
-    const requestAt = requests.freeAt(now);
+    if (running >= Math.max(1, Math.floor(concurrent / sharedBy))) return { reason: 'concurrency' };
+    const requestAt = requests.freeAt(now, sharedBy);
     if (requestAt > now) return { reason: 'requests', until: requestAt };
-    const tokensAt = tokens.freeAt(now);
+    const tokensAt = tokens.freeAt(now, sharedBy);
     return tokensAt > now ? { reason: 'tokens', until: tokensAt } : undefined;
   };
   const begin = (waiter: Waiter, now: number): void => {
@@ -110,11 +119,13 @@ function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits)
     cancelTimer = undefined;
     for (const waiter of line) {
       const now = clock.monotonic();
-      const held = block(now);
+      const sharedBy = waiter.sharedBy();
+      const held = block(now, sharedBy);
       if (held === undefined) begin(waiter, now);
       else if (held.reason === 'cool-down' && coolUntil - now > longestCoolDownMs) refuseAll(coolUntil - now);
       else {
-        if (held.until !== undefined) cancelTimer = clock.schedule(held.until - now, moveOn);
+        const nextMs = Math.min((held.until ?? Infinity) - now, sharedBy > 1 ? recheckMs : Infinity);
+        if (nextMs < Infinity) cancelTimer = clock.schedule(nextMs, moveOn);
         return held;
       }
     }
@@ -128,7 +139,7 @@ function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits)
   };
 
   return {
-    enter: ({ signal, onWait }) =>
+    enter: ({ signal, sharedBy = alone, onWait }) =>
       new Promise((resolve) => {
         const cameAt = clock.monotonic();
         let hasWaited = false;
@@ -138,6 +149,7 @@ function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits)
           moveOn();
         };
         const waiter: Waiter = {
+          sharedBy,
           wait: (reason, ms) => {
             hasWaited = true;
             onWait(reason, ms);

@@ -61,6 +61,8 @@ export interface ModelRequest {
   readonly signal?: AbortSignal;
   /** Names of models that are cooling down after a failure: a row of models asks them last. Given, the answer says its route. */
   readonly coolingDown?: readonly string[];
+  /** Returns the number of processes that share the limits of the model, this one included. @default 1 */
+  readonly sharedBy?: () => number;
   readonly onNotice?: (notice: ModelNotice) => void;
   /** Called whenever anything arrives from the provider, even if it is not emitted as a delta. Used by time-outs. */
   readonly onActivity?: () => void;

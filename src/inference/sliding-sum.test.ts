@@ -19,6 +19,13 @@ test('there is room again once enough of it is a minute old', () => {
   expect(sum.freeAt(60_000)).toBe(120_000);
 });
 
+test('a part of a limit is rounded down, and less than one a minute is a longer wait', () => {
+  const sum = createSlidingSum(3);
+  sum.add(0, 1);
+  expect([sum.freeAt(10), sum.freeAt(10, 2), sum.freeAt(10, 3), sum.freeAt(10, 6)]).toStrictEqual([10, 60_000, 60_000, 120_000]);
+  expect([sum.freeAt(60_000, 6), sum.freeAt(60_000, 3), sum.freeAt(120_000, 6)]).toStrictEqual([120_000, 60_000, 120_000]);
+});
+
 test('agrees with counting by hand, whatever was used when', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.array(fc.tuple(fc.nat(30_000), fc.nat(10)), { maxLength: 40 }), (limit, steps) => {

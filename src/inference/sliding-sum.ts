@@ -3,8 +3,8 @@ const minuteMs = 60_000;
 /** Usage within the last minute, against a limit. */
 export interface SlidingSum {
   add(at: number, amount: number): void;
-  /** Returns the time at which there is room for more: now, or when enough of the usage is a minute old. */
-  freeAt(now: number): number;
+  /** Returns the time at which there is room for more: now, or when enough of the usage is a minute old. `sharedBy` divides the limit. */
+  freeAt(now: number, sharedBy?: number): number;
 }
 
 interface Use {
@@ -17,6 +17,7 @@ export function createSlidingSum(limit: number | undefined): SlidingSum {
   let uses: Use[] = [];
   let first = 0;
   let sum = 0;
+  let lastAt = -Infinity;
 
   const forget = (now: number): void => {
     for (let use = uses[first]; use !== undefined && use.at + minuteMs <= now; use = uses[first]) {
@@ -33,14 +34,18 @@ export function createSlidingSum(limit: number | undefined): SlidingSum {
       if (limit === undefined || amount === 0) return;
       uses.push({ at, amount });
       sum += amount;
+      lastAt = at;
     },
-    freeAt: (now) => {
+    freeAt: (now, sharedBy = 1) => {
       if (limit === undefined) return now;
       forget(now);
+      const most = limit / sharedBy;
+      // Fewer than one a minute.
+      if (most < 1) return Math.max(now, lastAt + minuteMs / most);
       let left = sum;
       let freeAt = now;
       for (const use of uses.slice(first)) {
-        if (left < limit) break;
+        if (left < Math.floor(most)) break;
         left -= use.amount;
         freeAt = use.at + minuteMs;
       }

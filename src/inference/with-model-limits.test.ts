@@ -253,6 +253,71 @@ describe('giving up', () => {
   });
 });
 
+describe('limits that several processes share (G5)', () => {
+  /** Asks so many times, as a process that shares its limits with as many as the function says. */
+  const askShared = (model: Model, count: number, sharedBy: () => number): readonly Promise<ModelOutcome>[] =>
+    Array.from({ length: count }, () => model.generate({ ...request, sharedBy }));
+
+  test('are divided, but one call may always run', async () => {
+    const clock = createFakeClock();
+    for (const [sharedBy, most] of [
+      [1, 4],
+      [3, 1],
+      [4, 1],
+      [9, 1],
+      [2, 2],
+    ] as const) {
+      const inner = slowModel(clock, hello(6, 100));
+      const asked = askShared(withModelLimits(inner, { concurrent: 4, clock }), 6, () => sharedBy);
+      await clock.advance(10_000);
+      await Promise.all(asked);
+      expect([sharedBy, inner.most()]).toStrictEqual([sharedBy, most]);
+    }
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
+  test('divide requests and tokens of a minute; less than one request a minute is a longer wait', async () => {
+    const clock = createFakeClock();
+    const inner = slowModel(clock, hello(4));
+    const asked = askShared(withModelLimits(inner, { requestsPerMinute: 4, clock }), 4, () => 2);
+    const rare = slowModel(clock, hello(2));
+    const askedRarely = askShared(withModelLimits(rare, { requestsPerMinute: 1, clock }), 2, () => 4);
+    const counted = slowModel(
+      clock,
+      [1, 2, 3].map(() => ({ text: 'a', usage: { input: 50, output: 0 }, takesMs: 1000 })),
+    );
+    const askedMuch = askShared(withModelLimits(counted, { tokensPerMinute: 100, concurrent: 1, clock }), 3, () => 2);
+    await clock.advance(240_000);
+    await Promise.all([...asked, ...askedRarely, ...askedMuch]);
+    expect([inner.begun, rare.begun]).toStrictEqual([
+      [0, 0, 60_000, 60_000],
+      [0, 240_000],
+    ]);
+    expect(counted.begun).toStrictEqual([0, 61_000, 122_000]);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
+  test.each([
+    ['calls at once', { concurrent: 4 }, 100_000],
+    ['requests of a minute', { requestsPerMinute: 4 }, 0],
+  ] as const)('are those of now for whoever waits: %s', async (_, limits, takesMs) => {
+    const clock = createFakeClock();
+    const inner = slowModel(clock, hello(6, takesMs));
+    let sharedBy = 2;
+    const asked = askShared(withModelLimits(inner, { ...limits, clock }), 6, () => sharedBy);
+    await clock.advance(10_000);
+    expect(inner.begun).toStrictEqual([0, 0]);
+    sharedBy = 1;
+    await clock.advance(1000);
+    expect(inner.begun).toStrictEqual([0, 0, 11_000, 11_000]);
+    sharedBy = 4;
+    await clock.advance(300_000);
+    await Promise.all(asked);
+    expect(inner.begun.length).toBe(6);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+});
+
 test.each([
   { concurrent: 0 },
   { requestsPerMinute: 0 },

@@ -17,7 +17,8 @@ function toModelLimits(limits: ModelLimits | ModelLimitOptions, key: string | un
 
 /**
  * Limits how often the model is called. Calls wait in a queue, and emit `waiting` and `waited` notices. Pass limits
- * made by `createModelLimits` to share them between models and runs: those with the same key share a queue.
+ * made by `createModelLimits` to share them between models and runs: those with the same key share a queue. In sessions, the workers
+ * of a store divide the limits between them.
  */
 export function withModelLimits(model: Model, limits: ModelLimits | ModelLimitOptions, key?: string): Model {
   checkModel('withModelLimits()', model);
@@ -26,6 +27,7 @@ export function withModelLimits(model: Model, limits: ModelLimits | ModelLimitOp
   return modelLike(model, async (request, onDelta) => {
     const { failure, waitedMs } = await gate.enter({
       signal: request.signal,
+      sharedBy: request.sharedBy,
       onWait: (reason, ms) => emitNotice(request, { type: 'waiting', model: name, reason, ...(ms !== undefined && { ms }) }),
     });
     if (waitedMs !== undefined) emitNotice(request, { type: 'waited', model: name, ms: waitedMs });

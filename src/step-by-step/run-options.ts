@@ -70,6 +70,8 @@ export interface EngineOptions<State = RunState> {
   readonly onOutage?: OutageRule | undefined;
   /** Records what models are sent, in runs inside it too. @default nothing is recorded, and nothing computed for it */
   readonly requests?: RequestRecorder | undefined;
+  /** Returns the number of processes that share the limits of models, for runs inside it too. @default 1 */
+  readonly sharedBy?: (() => number) | undefined;
   /** Id of the session that this run belongs to; its events have it. @default the id of the state */
   readonly sessionId?: string | undefined;
   /** Id of an execution that starts with this run; the same at every attempt. */

@@ -19,7 +19,7 @@ import { checkKeys, describeValue, InvalidArgumentError, isRecord, systemClock }
 
 const knownOptions = [
   ...['context', 'signal', 'onEvent', 'commit', 'effects', 'inside', 'executionId', 'wallStartedAt', 'between', 'beforeEnd', 'onOutage'],
-  ...['clock', 'ids', 'onProblem', 'resumesStep', 'stoppedBy', 'stepAttempt', 'sessionId', 'skipsHooks', 'requests'],
+  ...['clock', 'ids', 'onProblem', 'resumesStep', 'stoppedBy', 'stepAttempt', 'sessionId', 'skipsHooks', 'requests', 'sharedBy'],
 ];
 
 // A misspelt option would be silently ignored, a signal above all.

@@ -11,4 +11,6 @@ export interface StepModels {
   readonly refusedParts: readonly RefusedPart[] | undefined;
   /** Adds the attachments that a failure names. */
   recordRefused(failure: Failure): void;
+  /** Returns the number of processes that share the limits of models; undefined if nobody shares them. */
+  readonly sharedBy: (() => number) | undefined;
 }

@@ -281,10 +281,12 @@ export class DriverStep implements DriverContext {
   #toRequest({ messages, tools, output, settings }: Question, signal: AbortSignal, incoming: IncomingAnswer): OpenRequest {
     const onNotice = (notice: ModelNotice): void => this.#onNotice(notice, incoming);
     // Field by field, in the same order each time: this runs for every step.
-    const asked = leaveOutRefused(messages, this.scope.models.refusedParts);
+    const { refusedParts, sharedBy } = this.scope.models;
+    const asked = leaveOutRefused(messages, refusedParts);
     const request: OpenRequest = { messages: asked, signal, settings: settings ?? this.settings, onNotice };
     const coolingDown = this.#coolingDown;
     if (coolingDown !== undefined) request.coolingDown = coolingDown;
+    if (sharedBy !== undefined) request.sharedBy = sharedBy;
     if (tools !== undefined && tools.length > 0) request.tools = tools;
     if (output !== undefined) request.output = output;
     return request;

@@ -1,6 +1,7 @@
 // Who runs what, as stepline workers and stepline doctor say it.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { doctor } from '../../src/cli/commands/doctor.ts';
+import { show } from '../../src/cli/commands/show.ts';
 import { listWorkers } from '../../src/cli/commands/workers.ts';
 import type { CommandContext } from '../../src/cli/command-context.ts';
 import type { StoredWorker } from '../../src/sessions/index.ts';
@@ -51,10 +52,49 @@ describe('stepline workers', () => {
     });
   });
 
+  test('says that none of them is alive', async () => {
+    const { context, printed } = connectTo(createMemoryPlace());
+    await listWorkers(withWorkers(context, { silentMs: 60_000, sessions: 2 }));
+    expect(printed.err).toStrictEqual(['No worker is alive: nobody runs the sessions of this store.\n']);
+  });
+
   test('says that there are none', async () => {
     const { context, printed } = connectTo(createMemoryPlace());
     expect(await listWorkers(context)).toBe(0);
     expect(getText(printed)).toBe('No workers: nobody runs the sessions of this store.\n');
+  });
+});
+
+describe('stepline show', () => {
+  test('says who runs a session that is in progress, and that its worker is gone', async () => {
+    const { worker, connect, gate } = createCliStage();
+    onTestFinished(gate.current.open);
+    await worker.create({ id: 's' }, { by: ann });
+    void worker.send('s', 'slow 1', { by: ann }).catch(() => undefined);
+    await gate.current.reached;
+    const readRunner = async (change: (context: CommandContext) => CommandContext): Promise<string | undefined> => {
+      const { context, printed } = connect();
+      await show(change(context), 's');
+      return /^run by +(.*)$/m.exec(getText(printed))?.[1];
+    };
+    const { context } = connect();
+    const id = (await context.store.leases.workers())[0]?.id ?? '';
+    expect(await readRunner((each) => each)).toMatch(new RegExp(`^process ${process.pid} on `));
+    expect(await readRunner((each) => withWorkers(each, { id, name: 'pod-1', pid: 7, silentMs: 60_000 }))).toBe(
+      '"pod-1" (process 7), which is silent',
+    );
+    expect(await readRunner((each) => withWorkers(each, {}))).toBe('a worker that is gone');
+  });
+
+  test('says that nobody runs a session, and why', async () => {
+    const place = createMemoryPlace();
+    const client = stageOn(place).start({ role: 'client' });
+    await client.create({ id: 's' }, { by: ann });
+    await client.send('s', 'say Hello', { by: ann, until: 'accepted' });
+    const { context, printed } = connectTo(place);
+    await show(context, 's');
+    await show(withWorkers(context, { agents: ['billing'] }), 's');
+    expect(getText(printed).match(/(?<=^run by +)\S.*$/gm)).toStrictEqual(['nobody: no worker is alive', 'nobody: no worker has desk']);
   });
 });
 

@@ -26,6 +26,17 @@ describe('a session over HTTP', () => {
     site.open('gate');
   });
 
+  it('says which worker runs a session, without its machine', async () => {
+    const site = await openSite();
+    const id = await site.start(ann);
+    await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'write one@gate two' });
+    for (const path of [`/sessions/${id}`, `/sessions/${id}/facts`]) {
+      const { body } = await site.request(ann, 'GET', path);
+      expect([body.worker?.name, Object.keys(body.worker ?? {})]).toStrictEqual([`process ${process.pid}`, ['name', 'silent_ms']]);
+    }
+    site.open('gate');
+  });
+
   it('takes the same request once', async () => {
     const site = await openSite();
     const id = await site.start(ann);

@@ -74,6 +74,7 @@ export interface AnswerBody {
   readonly cursor: string;
   readonly waits: readonly [AnsweredWait];
   readonly sentence: string;
+  readonly worker?: { readonly name: string; readonly silent_ms?: number };
   readonly text: string;
   readonly approvals: readonly [{ readonly approval_id: string }];
   readonly is_repeated?: boolean;

@@ -42,6 +42,7 @@ test('two workers share a store: each runs sessions, and whoever asks gets the s
   const sent = first.send('one', 'slow 1; say One', { by: ann });
   await gate.current.reached;
   expect(await findOwner('one')).toBe('first');
+  expect([(await first.get('one')).worker?.name, (await second.get('one')).worker?.name]).toStrictEqual(['first', 'first']);
   // The other one asks the owner.
   const joined = second.send('one', 'And more', { by: ann });
   expect((await second.send('two', 'say Two', { by: ann })).text).toBe('Two');
@@ -49,6 +50,7 @@ test('two workers share a store: each runs sessions, and whoever asks gets the s
   expect((await sent).status).toBe('completed');
   expect((await joined).execution).toBe((await sent).execution);
   expect(await findOwner('one')).toBeUndefined();
+  expect((await second.get('one')).worker).toBeUndefined();
   expect((await second.send('one', 'say Again', { by: ann })).text).toBe('Again');
 });
 

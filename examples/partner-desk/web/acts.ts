@@ -37,7 +37,7 @@ export const acts: readonly Act[] = [
   {
     id: ActId.Killed,
     title: 'The worker is killed in mid-answer',
-    text: 'The agent writes a report. In the middle of it, its process is killed with SIGKILL, for real. Watch the text: another process takes over and writes it again. The search is not repeated, because its result was stored.',
+    text: 'The agent writes a report. In the middle of it, its process is killed with SIGKILL, for real. Watch the text: the other worker goes on with it and writes it again. The search is not repeated, because its result was stored.',
   },
   {
     id: ActId.Overnight,

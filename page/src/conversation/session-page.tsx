@@ -21,6 +21,7 @@ import { describeEffect, describeRefusal } from './describe-effect.ts';
 import { dropRepeats } from './drop-repeats.ts';
 import { MessageList } from './message-list.tsx';
 import { PendingMessage } from './pending-message.tsx';
+import { RunBy } from './run-by.tsx';
 import { StatusLine } from './status-line.tsx';
 import { useSentMessages } from './use-sent-messages.ts';
 
@@ -121,7 +122,7 @@ function SessionHeader({
       </Link>
       <div className="session-heading">
         <h1 title={title}>{title}</h1>
-        <StatusLine facts={facts} />
+        <StatusLine facts={facts}>{status === 'in_progress' && <RunBy sessionId={sessionId} />}</StatusLine>
       </div>
       {onWhy !== undefined && (
         <button type="button" className="button why-button" onClick={onWhy}>

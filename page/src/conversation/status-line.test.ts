@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StatusFacts } from './status-line.tsx';
-import { describeClock, describeConnection } from './status-line.tsx';
+import { describeClock, describeConnection, describeRunBy } from './status-line.tsx';
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 10, 17) + seconds * 1_000).toISOString();
 const now = Date.parse(at(100));
@@ -59,5 +59,19 @@ describe('the connection', () => {
     expect(describeConnection('waiting', true)).toBe('Reconnecting…');
     expect(describeConnection('refused', true)).toBe('Not connected');
     expect(describeConnection('live', false)).toBe('Offline');
+  });
+});
+
+describe('the worker', () => {
+  it.each([
+    ['names the worker that runs it', { worker: { name: 'worker-1', silent_ms: 400 } }, 'run by worker-1'],
+    ['says that the worker is silent', { worker: { name: 'worker-1', silent_ms: 12_000 } }, 'worker-1 gives no sign of life'],
+    ['says that none runs it', {}, 'no worker runs it'],
+  ])('%s', (_, facts, text) => {
+    expect(describeRunBy(facts, true)).toBe(text);
+  });
+
+  it('gives a worker a moment to take a session up', () => {
+    expect(describeRunBy({}, false)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import type { ConnectionStatus, ViewClocks, ViewMessage, ViewWait } from 'stepline/ui';
 import { useNow } from '../app/use-now.ts';
 import { useOnline } from '../app/use-online.ts';
@@ -47,8 +47,21 @@ const connections: Readonly<Partial<Record<ConnectionStatus, string>>> = {
 export const describeConnection = (connection: ConnectionStatus, isOnline: boolean): string | undefined =>
   isOnline ? connections[connection] : 'Offline';
 
+/** Facts about a session that say who runs it. */
+export interface RunFacts {
+  readonly worker?: { readonly name: string; readonly silent_ms?: number };
+}
+
+/** A worker gives a sign of life twice a second. */
+const longSilenceMs = 5_000;
+/** Says which worker runs a session; undefined if that is not known yet. */
+export function describeRunBy({ worker }: RunFacts, isLate: boolean): string | undefined {
+  if (worker === undefined) return isLate ? 'no worker runs it' : undefined;
+  return (worker.silent_ms ?? 0) < longSilenceMs ? `run by ${worker.name}` : `${worker.name} gives no sign of life`;
+}
+
 /** One line: what the session does, for how long, and what it has used. */
-export function StatusLine({ facts }: { readonly facts: StatusFacts }): ReactElement {
+export function StatusLine({ facts, children }: { readonly facts: StatusFacts; readonly children?: ReactNode }): ReactElement {
   const { status, waits, clocks, tokens, connection, isLoaded } = facts;
   const isTicking = status === 'in_progress' || status === 'waiting';
   const now = useNow(1_000, isTicking);
@@ -63,6 +76,7 @@ export function StatusLine({ facts }: { readonly facts: StatusFacts }): ReactEle
         {clock !== '' && <span role="timer">{clock}</span>}
         {clocks.step_count > 0 && <span>{clocks.step_count === 1 ? '1 step' : `${formatShort(clocks.step_count)} steps`}</span>}
         {tokens > 0 && <span>{formatShort(tokens)} tokens</span>}
+        {children}
       </span>
       {connected !== undefined && <span className="connection">{connected}</span>}
     </div>

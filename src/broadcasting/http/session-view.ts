@@ -20,6 +20,17 @@ export function toFactsView({ id, agent, tenant, owner, tags, createdAt, forkedF
   return present({ session_id: id, agent: shown, tenant, owner, tags, created_at: toIso(createdAt), forked_from });
 }
 
+/** Shows which worker runs a session, without its machine. */
+export const toWorkerView = ({ worker }: Pick<Session, 'worker'>): JsonObject =>
+  worker === undefined
+    ? {}
+    : {
+        worker: present({
+          name: worker.name ?? (worker.pid === undefined ? 'a worker' : `process ${worker.pid}`),
+          silent_ms: worker.silentMs,
+        }),
+      };
+
 type Progress = Omit<SessionSummary, keyof SessionFacts | 'waitingFor'>;
 
 const toProgress = ({ status, stopReason, updatedAt, executions, stepCount, lastSeq }: Progress): JsonObject =>
@@ -61,6 +72,7 @@ export function toSessionView(session: Session, options: SessionViewOptions): Js
   return {
     ...toFactsView(session),
     ...toProgress(session),
+    ...toWorkerView(session),
     text,
     sentence: session.explain(),
     waiting_for: waitingFor.map((wait) => toWaitView(wait, options)),

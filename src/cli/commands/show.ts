@@ -8,6 +8,7 @@ import type { Fact } from '../render/page.ts';
 import { fitLine, renderFacts, renderText } from '../render/page.ts';
 import { pad, toJsonText, toLine } from '../render/text.ts';
 import { toTime } from '../render/time.ts';
+import { describeRunner } from '../worker/find-workers.ts';
 import { describeMail, toMailJson } from './describe-mail.ts';
 import { getStatusStyle } from './sessions.ts';
 import { renderWait } from './waits.ts';
@@ -22,23 +23,16 @@ function describeUsage({ total, input, output, unknownCalls = 0 }: Usage): strin
   return `${total} tokens (${input} in, ${output} out)${unknown}`;
 }
 
-function toFacts({
-  id,
-  agent,
-  status,
-  stopReason,
-  tenant,
-  owner,
-  tags,
-  createdAt,
-  updatedAt,
-  forkedFrom,
-  ...session
-}: Session): readonly Fact[] {
+/** Returns the facts of a session; `runner` says who runs it, if it is in progress. */
+function toFacts(
+  { id, agent, status, stopReason, tenant, owner, tags, createdAt, updatedAt, forkedFrom, ...session }: Session,
+  runner: string | undefined,
+): readonly Fact[] {
   const version = agent.version === undefined ? '' : ` ${agent.version}`;
   return [
     ['session', id, 'bold'],
     ['status', stopReason === undefined || stopReason === status ? status : `${status} (${stopReason})`, getStatusStyle(status)],
+    ['run by', runner],
     ['agent', `${agent.id}${version} (fingerprint ${agent.fingerprint})`],
     ['tenant', tenant],
     ['owner', owner],
@@ -74,6 +68,7 @@ function toJson(session: Session, mail: readonly Mail[], { messages = 10, output
   const shown = [...session.state.messages].slice(messages === 0 ? Infinity : -messages);
   return omitUndefined({
     ...session,
+    worker: session.worker?.id,
     text: redactor.text(session.text),
     explain: undefined,
     explanation: redactor.text(session.explain()),
@@ -93,9 +88,10 @@ export async function show(context: CommandContext, sessionId: string, { message
     return ExitCode.Ok;
   }
   const { page } = output;
+  const runner = session.status === 'in_progress' ? await describeRunner(store, session) : undefined;
   output.print(
     [
-      renderFacts(page, toFacts(session)),
+      renderFacts(page, toFacts(session, runner)),
       renderText(page, output.redactor.text(session.explain({ brief: true }))),
       ...session.waitingFor.map((wait) => renderWait(session, wait, context)),
       ...(mail.length === 0

@@ -7,7 +7,7 @@ import { renderTable } from '../render/table.ts';
 import { toJsonText } from '../render/text.ts';
 import { toAge } from '../render/time.ts';
 import type { FoundWorker, WorkerState } from '../worker/find-workers.ts';
-import { describeProcess, findWorkers } from '../worker/find-workers.ts';
+import { describeProcess, findWorkers, isAlive } from '../worker/find-workers.ts';
 
 const styles: Readonly<Record<WorkerState, StyleName>> = { alive: 'green', silent: 'red', gone: 'red' };
 
@@ -38,6 +38,7 @@ export async function listWorkers({ store, output }: CommandContext): Promise<Ex
   else {
     const shown = columns.filter(({ title, value }) => title !== 'CONNECTION' || workers.some((worker) => value(worker) !== ''));
     output.print(renderTable(workers, shown, output.page));
+    if (!workers.some(isAlive)) output.note('No worker is alive: nobody runs the sessions of this store.');
   }
   return ExitCode.Ok;
 }

@@ -1,6 +1,6 @@
 // The workers of a store, seen from outside.
 import { isProcessGone } from '../../lib/index.ts';
-import type { SessionStore, StoredWorker } from '../../sessions/index.ts';
+import type { Session, SessionStore, StoredWorker } from '../../sessions/index.ts';
 
 /** `silent`: it hangs, or its machine is gone. `gone`: its process has ended, or its connection. */
 export type WorkerState = 'alive' | 'silent' | 'gone';
@@ -40,6 +40,19 @@ export async function findObstacle(store: Pick<SessionStore, 'leases' | 'heads'>
   const agentName = (await store.heads.read(sessionId))?.header.agentName;
   if (agentName === undefined || living.some(({ agents }) => agents.includes(agentName))) return undefined;
   return { type: 'no-agent', agentName };
+}
+
+/** Describes who runs a session that is in progress. */
+export async function describeRunner(store: Pick<SessionStore, 'leases' | 'heads'>, { id, worker }: Session): Promise<string> {
+  if (worker === undefined) {
+    const obstacle = await findObstacle(store, id);
+    return obstacle === undefined
+      ? 'nobody yet'
+      : `nobody: no worker ${obstacle.type === 'no-worker' ? 'is alive' : `has ${obstacle.agentName}`}`;
+  }
+  const found = (await findWorkers(store)).find((each) => each.id === worker.id);
+  if (found === undefined) return 'a worker that is gone';
+  return isAlive(found) ? describeWorker(found) : `${describeWorker(found)}, which is ${found.state}`;
 }
 
 /** Describes the process of a worker, and its machine. */

@@ -311,7 +311,7 @@ export interface Recovery {
 export type RunOnceResult =
   | { readonly type: 'rested'; readonly session: Session }
   | { readonly type: 'left'; readonly session: Session }
-  | { readonly type: 'owned'; readonly worker: Pick<StoredWorker, 'id'> & Partial<StoredWorker> };
+  | { readonly type: 'owned'; readonly worker: NonNullable<Session['worker']> };
 
 /** The side of a runtime that runs sessions. A runtime whose role is `client` has nothing to recover. */
 export interface SessionWorker {

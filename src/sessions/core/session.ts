@@ -21,7 +21,7 @@ import { computeApprovalDigest } from './approval-digest.ts';
 import type { ExpiryOptions } from './expiry.ts';
 import type { SessionApproval } from './session-approvals.ts';
 import { getExpiresAt } from './expiry.ts';
-import type { ListedSession, SessionHeader } from '../store/session-store.ts';
+import type { ListedSession, SessionHeader, StoredWorker } from '../store/session-store.ts';
 
 /** Something that a session waits for. Pass it back with the answer: it identifies exactly what was shown. */
 export type SessionWait = Wait & {
@@ -77,6 +77,8 @@ export interface Session<State extends RunState = RunState> extends Omit<Session
   /** Last text of the agent. */
   readonly text: string;
   readonly usage: Usage;
+  /** The worker that runs it; undefined if none does at this moment. Left out if a session is written as JSON. */
+  readonly worker?: (Pick<StoredWorker, 'id'> & Partial<StoredWorker>) | undefined;
   /** Everything, to read: changes go through the runtime. Left out if a session is written as JSON. */
   readonly state: State;
   /** Explains in a few lines why it is in this state. */

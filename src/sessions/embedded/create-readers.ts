@@ -22,7 +22,10 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
   const get = async (given: string): Promise<Session> => {
     const sessionId = parseText(given, 'A session id');
     try {
-      return (await host.view(sessionId)) ?? (await client.view(sessionId));
+      const session = (await host.view(sessionId)) ?? (await client.view(sessionId));
+      const worker = session.status === 'in_progress' ? await host.findWorker(sessionId) : undefined;
+      // Like the state, it is not listed: whoever sends the session to a page does not tell which machine runs it.
+      return Object.defineProperty(session, 'worker', { value: worker, enumerable: false });
     } catch (error) {
       if (!host.isClient) await host.noteDamage(sessionId, error);
       throw error;

@@ -36,6 +36,8 @@ export interface RunServices {
   readonly definitions: DefinitionWriter;
   /** Reasons for starting no model calls. */
   readonly holds: HoldGate;
+  /** Returns the number of workers that run sessions of this agent. */
+  countWorkers(agentName: string): number;
 }
 
 interface ExecutionOptions {
@@ -192,6 +194,7 @@ export async function runExecution(
       return onEvent?.(event, log.facts);
     },
     onOutage: toOutageRule(services),
+    sharedBy: () => services.countWorkers(agent.id),
     sessionId: log.id,
     executionId: toExecutionId(log.id, number),
     resumesStep: log.isAfterCrash,

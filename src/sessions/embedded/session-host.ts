@@ -141,6 +141,10 @@ export class SessionHost implements SessionServices, LogServices {
     this.#assertOpen();
   }
 
+  countWorkers(agentName: string): number {
+    return this.worker.countWorkers(agentName);
+  }
+
   /** Returns a session that is in memory, if that is current. */
   async findCurrent(sessionId: string): Promise<LiveSession | undefined> {
     const session = this.closing.aborted ? undefined : this.sessions.peek(sessionId);
@@ -187,12 +191,17 @@ export class SessionHost implements SessionServices, LogServices {
     if (claimed !== undefined) await this.#runClaimed(claimed);
   }
 
+  /** Returns the worker that runs a session; undefined if none does. */
+  async findWorker(sessionId: string): Promise<Session['worker']> {
+    const owner = (await this.store.heads.read(sessionId))?.worker;
+    return owner === undefined ? undefined : ((await this.store.leases.workers()).find(({ id }) => id === owner) ?? { id: owner });
+  }
+
   /** Says who runs a session that was not claimed. */
   async #findOwner(sessionId: string): Promise<RanOnce> {
-    const head = await this.store.heads.read(sessionId);
-    if (head?.worker === undefined) return { type: head?.header.isOpen === true ? 'left' : 'rested' };
-    const worker = (await this.store.leases.workers()).find(({ id }) => id === head.worker);
-    return { type: 'owned', worker: worker ?? { id: head.worker } };
+    const worker = await this.findWorker(sessionId);
+    if (worker !== undefined) return { type: 'owned', worker };
+    return { type: (await this.store.heads.read(sessionId))?.header.isOpen === true ? 'left' : 'rested' };
   }
 
   /** Starts no more work, and lets open steps end within the given time. */

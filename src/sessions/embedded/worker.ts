@@ -29,6 +29,9 @@ const lookMs = 1000;
 /** Time between two searches for sessions of workers that nobody knows any more. */
 const orphansEveryMs = 10_000;
 
+/** Time for which a worker that has left counts beside the others: the limits of models are per minute. */
+const rememberedMs = 60_000;
+
 /** Time that a refusal is kept for whoever asked, and time between two looks for older ones. */
 const keepRepliesMs = 24 * 3_600_000;
 const pruneEveryMs = 3_600_000;
@@ -74,6 +77,8 @@ export class Worker {
   #lastLook = 0;
   #lastSearch = 0;
   #lastPrune = -Infinity;
+  /** The workers of the store as they were within the last minute. */
+  #seen: readonly { readonly at: number; readonly ids: string; readonly workers: readonly StoredWorker[] }[] = [];
   #claiming: Promise<void> | undefined;
   #isWanted = false;
   /** Sessions that are being loaded. */
@@ -101,6 +106,11 @@ export class Worker {
   /** True if the last claim left nothing to take, or nothing could be taken. */
   get hasRoom(): boolean {
     return !this.#wasFull;
+  }
+
+  /** Returns the number of workers that have this agent: the most there were at once within the last minute. */
+  countWorkers(agentName: string): number {
+    return Math.max(1, ...this.#seen.map(({ workers }) => workers.filter(({ agents }) => agents.includes(agentName)).length));
   }
 
   /** Adds this process to the workers of the store, once. If that fails, the next call tries again. */
@@ -281,7 +291,11 @@ export class Worker {
   async #judge(): Promise<void> {
     const { store, heartbeatClock } = this.#services;
     let freed = 0;
-    for (const worker of await store.leases.workers())
+    const workers = await store.leases.workers();
+    const at = heartbeatClock.monotonic();
+    const ids = workers.map(({ id }) => id).join(' ');
+    this.#seen = [...this.#seen.filter((seen) => seen.ids !== ids && at - seen.at < rememberedMs), { at, ids, workers }];
+    for (const worker of workers)
       if (worker.id !== this.#id && this.#isGone(worker)) freed += await store.leases.free({ worker: worker.id, beats: worker.beats });
     const now = heartbeatClock.monotonic();
     if (now - this.#lastSearch >= orphansEveryMs) {

@@ -190,6 +190,10 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     else this.notes.refusedParts = addRefusedParts(this.notes.refusedParts, failure);
   }
 
+  get sharedBy(): StepModels['sharedBy'] {
+    return this.run.options.sharedBy ?? this.run.outer?.models.sharedBy;
+  }
+
   get path(): string {
     return this.run.outer?.path ?? '';
   }

@@ -5,7 +5,7 @@ import type { ContentPart } from '../../../messages/index.ts';
 import { readContentPart } from '../../../messages/index.ts';
 import type { NewSession, SendOptions, SessionResult, SessionSummary, StoredWorker } from '../../../sessions/index.ts';
 import { readBody } from '../read-body.ts';
-import { toFactsView, toSessionView, toSummaryView } from '../session-view.ts';
+import { toFactsView, toSessionView, toSummaryView, toWorkerView } from '../session-view.ts';
 import { readQuery } from './read-query.ts';
 import type { ActionPlan, Body, Route, RouteCall, SessionCall } from './route.ts';
 import { actionFields, getView, readActionOptions, readFields, readText, send, toPlan } from './route.ts';
@@ -98,13 +98,13 @@ async function resume(call: SessionCall): Promise<ActionPlan> {
 }
 
 /** Shows a worker without its name, process and machine. */
-const toWorkerView = ({ agents, sessions, room, silentMs, isConnected }: StoredWorker): JsonObject =>
+const toHealthView = ({ agents, sessions, room, silentMs, isConnected }: StoredWorker): JsonObject =>
   present({ agents, sessions, room, silent_ms: silentMs, is_connected: isConnected });
 
 async function checkHealth(call: RouteCall): Promise<Response> {
   const { role, isDraining, isStoreReachable, workers } = await call.services.runtime.health();
   const isHealthy = isStoreReachable && !isDraining;
-  const shown = { role, is_draining: isDraining, is_store_reachable: isStoreReachable, workers: workers.map(toWorkerView) };
+  const shown = { role, is_draining: isDraining, is_store_reachable: isStoreReachable, workers: workers.map(toHealthView) };
   // Sessions, hosts and reasons of holds are not shown: they belong to different tenants.
   return send(call, isHealthy ? 200 : 503, { is_healthy: isHealthy, ...shown });
 }
@@ -124,7 +124,7 @@ export const sessionRoutes: readonly Route[] = [
     path: '/sessions/:session/facts',
     action: 'facts',
     on: 'session',
-    run: (call) => send(call, 200, toFactsView(call.session)),
+    run: (call) => send(call, 200, { ...toFactsView(call.session), ...toWorkerView(call.session) }),
   },
   { method: 'POST', path: '/sessions/:session/messages', action: 'send', on: 'session', plan: sendMessage },
   { method: 'POST', path: '/sessions/:session/cancel', action: 'cancel', on: 'session', plan: cancel },
