@@ -185,8 +185,6 @@ const decisions: Readonly<Partial<Record<Action['type'], WaitDecision>>> = {
   cancel: WaitDecision.Cancelled,
 };
 
-const isExpiry = ({ type, by }: Action): boolean => type === 'reject' && by.kind === 'system' && by.id === 'expiry';
-
 type NextHeader = (execution: Execution, stepNumber?: number) => EventHeader;
 
 /** Creates the event about the action itself, if it has one beside those about the waits that it ends. */
@@ -210,6 +208,7 @@ function createOwnEvent({ action, before, after }: AppliedAction, next: NextHead
 function createWaitEvents(applied: AppliedAction, next: NextHeader): readonly BaseEvent[] {
   const { action, before } = applied;
   const { execution } = before;
+  const isExpiry = action.type === 'reject' && action.by.kind === 'system' && action.by.id === 'expiry';
   const reason = 'reason' in action ? action.reason : undefined;
   const edited = action.type === 'approve' && action.args !== undefined;
   // A step that ended the process each time is the next one, though nothing of it is recorded.
@@ -218,7 +217,7 @@ function createWaitEvents(applied: AppliedAction, next: NextHeader): readonly Ba
     (wait) =>
       new WaitResolved(next(execution, step), action.by, {
         wait,
-        decision: isExpiry(action) ? WaitDecision.Expired : (decisions[action.type] ?? WaitDecision.Resumed),
+        decision: isExpiry ? WaitDecision.Expired : (decisions[action.type] ?? WaitDecision.Resumed),
         reason,
         edited,
         approval: applied.use,

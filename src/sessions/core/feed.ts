@@ -1,7 +1,16 @@
 // The events of all sessions, as applications read them.
-import type { FollowOptions } from './session-runtime.ts';
 import type { SessionFacts } from './session.ts';
 import type { StoredEvent } from './stored-events.ts';
+
+/** Options of a reader that may follow. */
+export interface FollowOptions {
+  /** Continues with what comes later, until the reader leaves. False ends at what there is. @default false */
+  readonly follow?: boolean;
+  /** Replaces obvious secrets (keys, tokens, passwords) in events that are returned; what is stored stays as it is. @default false */
+  readonly redact?: boolean;
+  /** Ends a reader that follows. */
+  readonly signal?: AbortSignal;
+}
 
 /** Events of all sessions that are read. */
 export interface FeedFilter {

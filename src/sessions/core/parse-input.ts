@@ -6,9 +6,9 @@ import type { Message, MessageContent } from '../../messages/index.ts';
 import { toUserMessage } from '../../messages/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint, SendRequest } from './action.ts';
-import type { FeedFilter, FeedOptions } from './feed.ts';
+import type { FeedFilter, FeedOptions, FollowOptions } from './feed.ts';
 import { ForeignApprovalError } from './errors.ts';
-import type { AnsweredWait, EventsOptions, FollowOptions, NewSession, SendOptions } from './session-runtime.ts';
+import type { AnsweredWait, EventsOptions, NewSession, SendOptions } from './session-runtime.ts';
 import type { SessionFacts } from './session.ts';
 import type { SessionQuery } from '../store/session-store.ts';
 

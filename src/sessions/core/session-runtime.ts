@@ -7,7 +7,7 @@ import type { SessionQuery, StoredWorker } from '../store/session-store.ts';
 import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
 import type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './session.ts';
 import type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, SendEvents } from '../delivery/delivery.ts';
-import type { FeedItem, FeedOptions } from './feed.ts';
+import type { FeedItem, FeedOptions, FollowOptions } from './feed.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 /** A session to create. */
@@ -83,16 +83,6 @@ export interface SendOptions extends ActionOptions {
 
 /** Filter for bulk actions on sessions. At least one field. */
 export type SessionFilter = Pick<SessionQuery, 'tenant' | 'agentName' | 'owner' | 'status' | 'stopReason' | 'tag' | 'updatedBefore'>;
-
-/** Options of a reader that may follow. */
-export interface FollowOptions {
-  /** Continues with what comes later, until the reader leaves. False ends at what there is. @default false */
-  readonly follow?: boolean;
-  /** Replaces obvious secrets (keys, tokens, passwords) in events that are returned; what is stored stays as it is. @default false */
-  readonly redact?: boolean;
-  /** Ends a reader that follows. */
-  readonly signal?: AbortSignal;
-}
 
 /** Options for reading events. */
 export interface EventsOptions extends FollowOptions {

@@ -33,7 +33,7 @@ const readText = (value: unknown, key: string, otherwise: string): string => {
 };
 
 /** True for a value that a field of our errors may have. A host may have added whatever it likes. */
-const isPlain = (value: unknown): boolean =>
+const isPlainField = (value: unknown): boolean =>
   Array.isArray(value) ? value.every((item) => typeof item === 'string') : ['string', 'number', 'boolean'].includes(typeof value);
 
 /** Returns an error as plain data for another process. */
@@ -44,7 +44,7 @@ export function toWire(error: unknown): JsonObject {
   const header = { name, code, message };
   if (!SteplineError.is(error)) return { ...header, message: defaultRedactor.text(message) };
   const fields =
-    findPrototype(name) === undefined ? [] : Object.entries(error).filter(([key, value]) => !(key in header) && isPlain(value));
+    findPrototype(name) === undefined ? [] : Object.entries(error).filter(([key, value]) => !(key in header) && isPlainField(value));
   return { ...header, fields: present(Object.fromEntries(fields)) };
 }
 
