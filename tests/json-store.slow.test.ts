@@ -1,5 +1,5 @@
 // A store of somebody else's: tests/json-store, outside this package, on the package as it is published.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,12 +13,9 @@ const env = { ...process.env, NODE_COMPILE_CACHE: undefined };
 
 /** Runs a command in the project. Fails with all that it printed. */
 function run(command: string, ...args: readonly string[]): string {
-  try {
-    return execFileSync(command, args, { cwd: project, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  } catch (error) {
-    const { stdout, stderr } = error as { readonly stdout?: unknown; readonly stderr?: unknown };
-    throw new Error(`${command} ${args.join(' ')} failed:\n${String(stdout)}\n${String(stderr)}`);
-  }
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: project, env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed (${String(error ?? status)}):\n${stdout}\n${stderr}`);
+  return stdout;
 }
 
 beforeAll(() => {
