@@ -17,7 +17,7 @@ export function readPublicNames() {
 
 // What users read or copy, and projects that use the package as they would.
 const userFiles =
-  /^(README\.md|docs\/.*\.md|skills\/.*|examples\/.*\.(ts|tsx|md)|page\/.*\.tsx?|tests\/release\/.*|site\/peers\/.*\.ts|scripts\/release\/.*)$/;
+  /^(README\.md|docs\/.*\.md|skills\/.*|examples\/.*\.(ts|tsx|md)|page\/.*\.tsx?|tests\/(release|json-store)\/.*|site\/peers\/.*\.ts|scripts\/release\/.*)$/;
 
 /** The files that use each public name, outside src/.
  * @type {(names: ReadonlySet<string>) => ReadonlyMap<string, readonly string[]>} */

@@ -26,7 +26,13 @@ const broken: Readonly<Record<string, Breaking>> = {
 
 describe('the cases of the end of a store', () => testSuite(closeChecks, broken));
 
-describe('the suite of the SessionStore port', () => {
+describe('the suites of the SessionStore port', () => {
+  test('are one for each port of a store, and one for its end', () => {
+    const place = createMemoryPlace();
+    const ports = sessionStoreConformance(async () => ({ open: async () => place.open() })).map(({ port }) => port);
+    expect([...new Set(ports)].sort()).toStrictEqual(Object.keys(place.open()).sort());
+  });
+
   test('disposes of the place when the stores on it are closed', async () => {
     const told: string[] = [];
     const place = createMemoryPlace();

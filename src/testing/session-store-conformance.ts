@@ -1,3 +1,4 @@
+import type { SessionStore } from '../sessions/index.ts';
 import { same } from './conformance.ts';
 import type { ConformanceCase } from './conformance.ts';
 import { changeChecks } from './session-store-changes.ts';
@@ -60,21 +61,30 @@ export const closeChecks: Readonly<Record<string, StoreCheck>> = {
   },
 };
 
-/** The cases of each port, with those about the end of a store. */
-export const storeChecks: Readonly<Record<string, StoreCheck>> = {
-  ...writeChecks,
-  ...readChecks,
-  ...deletionChecks,
-  ...headChecks,
-  ...leaseChecks,
-  ...claimChecks,
-  ...inboxChecks,
-  ...noteChecks,
-  ...feedChecks,
-  ...changeChecks,
-  ...closeChecks,
+/** The cases of each port, and those about the end of a store. A case that needs several ports stands where the promise is. */
+const storeChecks: Readonly<Record<keyof SessionStore, Readonly<Record<string, StoreCheck>>>> = {
+  log: { ...writeChecks, ...readChecks, ...deletionChecks },
+  heads: headChecks,
+  leases: { ...leaseChecks, ...claimChecks },
+  inbox: inboxChecks,
+  notes: noteChecks,
+  feed: feedChecks,
+  changes: changeChecks,
+  close: closeChecks,
 };
 
-/** Promises that every implementation of the SessionStore port must keep. Each case gets a place with nothing in it. */
-export const sessionStoreConformance = (make: () => Promise<SessionStorePlace>): readonly ConformanceCase[] =>
-  Object.entries(storeChecks).map(([name, check]) => ({ name, run: async () => runCheck(await make(), check) }));
+/**
+ * Promises that every implementation of the SessionStore port must keep: a suite for each of its ports, and one for its end. `port` names
+ * the suite that a case belongs to. Each case gets a place with nothing in it.
+ */
+export const sessionStoreConformance = (
+  make: () => Promise<SessionStorePlace>,
+): readonly (ConformanceCase & { readonly port: keyof SessionStore })[] =>
+  Object.entries(storeChecks).flatMap(([port, checks]) =>
+    // Holds: the names of the suites are the keys of a store.
+    Object.entries(checks).map(([name, check]) => ({
+      port: port as keyof SessionStore,
+      name,
+      run: async () => runCheck(await make(), check),
+    })),
+  );

@@ -12,6 +12,7 @@ const broken: Readonly<Record<string, Breaking>> = {
   })),
   'lists sessions by what they are found by': listing(({ owner: _, ...query }) => query),
   'lists by the last header only': listing(({ wakeBefore: _, ...query }) => query),
+  'replaces the tags that a session is found by': listing(({ tag: _, ...query }) => query),
   'lists 100 at most unless told otherwise': listing((query) => ({ limit: 1000, ...query })),
   'pages stay as they are while sessions are written': countingPages,
   'pages through what fits': withChange((store) => ({

@@ -75,6 +75,12 @@ export const headChecks: Readonly<Record<string, StoreCheck>> = {
     for (const query of before) same(await listIds(query), [], `sessions for ${JSON.stringify(query)}`);
     same(await listIds({ status: 'completed', isOpen: false }), ['a'], 'completed sessions');
   },
+  'replaces the tags that a session is found by': async ({ create, write, listIds }) => {
+    await create('s', { header: sampleHeader('s', { tags: ['a', 'b', 'b'] }) });
+    await write('s', 1, { header: sampleHeader('s', { tags: ['b', 'c'] }) });
+    const found = await Promise.all(['a', 'b', 'c'].map(async (tag) => (await listIds({ tag })).length));
+    same(found, [0, 1, 1], 'sessions found by the tags a, b, c');
+  },
   'lists 100 at most unless told otherwise': async ({ store, create }) => {
     const ids = Array.from({ length: 101 }, (_, index) => `s${index}`);
     await Promise.all(ids.map((id) => create(id)));

@@ -16,6 +16,17 @@ const broken: Readonly<Record<string, Breaking>> = {
   'takes the lease with a write to a session that nobody owns': writing((write) =>
     write.lease.type === 'free' && write.after > 0 ? { ...write, keepsLease: false } : write,
   ),
+  'lets workers in two stores take turns': withMethod('log', (log) => {
+    const heads = new Map<string, number>();
+    return {
+      write: async (write) => {
+        const known = heads.get(write.sessionId) ?? write.after;
+        const receipt = await log.write({ ...write, after: known });
+        heads.set(write.sessionId, known + (write.entries?.length ?? 0));
+        return receipt;
+      },
+    };
+  }),
   // It looks at the owner only.
   'refuses a write with an earlier fence, also after the same worker claimed again': writing(async (write, store) => {
     const head = await store.heads.read(write.sessionId);

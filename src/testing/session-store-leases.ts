@@ -93,6 +93,20 @@ export const leaseChecks: Readonly<Record<string, StoreCheck>> = {
     same(settled.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], 'writes of two workers in the same moment');
     same((await read('t')).slice(0, 2), [3, 3], 'head and fence');
   },
+  'lets workers in two stores take turns': async ({ store, reopen, createFree, join }) => {
+    await createFree('s');
+    const other = await reopen();
+    await join('v');
+    for (let n = 2; n < 8; n += 1) {
+      const [writer, worker] = n % 2 === 0 ? [other, 'v'] : [store, 'w'];
+      const entries = [sampleEntry(n)];
+      const header = sampleHeader('s', { owner: worker });
+      await writer.log.write({ sessionId: 's', lease: toFreeLease(n - 1, worker), keepsLease: true, after: n - 1, entries });
+      await writer.log.write({ sessionId: 's', lease: toHeldLease(n, worker), keepsLease: false, after: n, header });
+    }
+    const session = await other.log.load('s');
+    same([session?.head, session?.fence, session?.worker, session?.header.owner], [7, 7, undefined, 'w'], 'head, fence, worker and owner');
+  },
   'refuses a write with an earlier fence, also after the same worker claimed again': async ({
     store,
     createFree,

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import type { Breaking } from '../../tests/support/broken-stores.ts';
-import { listing, neverRefusing, testSuite, withChange, withMethod, writing } from '../../tests/support/broken-stores.ts';
+import { neverRefusing, testSuite, withChange, withMethod, writing } from '../../tests/support/broken-stores.ts';
 import type { SessionWrite, WriteReceipt } from '../sessions/index.ts';
 import { createMemoryStore } from '../sessions/index.ts';
 import { toHeldLease, sampleHeader } from './session-store-sample.ts';
@@ -68,7 +68,6 @@ const broken: Readonly<Record<string, Breaking>> = {
     const before = (await store.log.load(write.sessionId))?.header;
     return write.header === undefined ? write : { ...write, header: { ...before, ...write.header } };
   }),
-  'replaces the tags that a session is found by': listing(({ tag: _, ...query }) => query),
   'drops effects in the write that records their step': neverClearing,
   'drops effects that were asked for in the same moment': neverClearing,
   'keeps effects where the write that would drop them is refused': clearingFirst,
@@ -90,17 +89,6 @@ const broken: Readonly<Record<string, Breaking>> = {
   'keeps many writes to many sessions': withMethod('log', (log) => {
     let count = 0;
     return { write: async (write) => ((count += 1) % 100 === 0 ? { hasMail: false } : log.write(write)) };
-  }),
-  'lets workers in two stores take turns': withMethod('log', (log) => {
-    const heads = new Map<string, number>();
-    return {
-      write: async (write) => {
-        const known = heads.get(write.sessionId) ?? write.after;
-        const receipt = await log.write({ ...write, after: known });
-        heads.set(write.sessionId, known + (write.entries?.length ?? 0));
-        return receipt;
-      },
-    };
   }),
 };
 

@@ -1,7 +1,7 @@
 import type { LogEntry } from '../sessions/index.ts';
 import { holds, same } from './conformance.ts';
 import type { StoreCheck } from './session-store-sample.ts';
-import { assertRefused, toFreeLease, toHeldLease, owned, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
+import { assertRefused, toHeldLease, owned, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
 
 const fullEntry = (n: number): LogEntry =>
   sampleEntry(n, { execution: n, step: n + 1, requestId: `r${n}`, events: `["${n}"]`, lastSeq: n * 10 });
@@ -67,12 +67,6 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
     const header = sampleHeader('s', { status: 'completed', isOpen: false, tags: ['b'] });
     await write('s', 1, { header });
     same((await store.log.load('s'))?.header, header, 'header');
-  },
-  'replaces the tags that a session is found by': async ({ create, write, listIds }) => {
-    await create('s', { header: sampleHeader('s', { tags: ['a', 'b', 'b'] }) });
-    await write('s', 1, { header: sampleHeader('s', { tags: ['b', 'c'] }) });
-    const found = await Promise.all(['a', 'b', 'c'].map(async (tag) => (await listIds({ tag })).length));
-    same(found, [0, 1, 1], 'sessions found by the tags a, b, c');
   },
   'drops effects in the write that records their step': async ({ store, create, append, write }) => {
     await create('s', { effects: [sampleEffect('a')] });
@@ -205,19 +199,5 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
         `session ${id}`,
       );
     same((await listIds()).length, ids.length, 'sessions');
-  },
-  'lets workers in two stores take turns': async ({ store, reopen, createFree, join }) => {
-    await createFree('s');
-    const other = await reopen();
-    await join('v');
-    for (let n = 2; n < 8; n += 1) {
-      const [writer, worker] = n % 2 === 0 ? [other, 'v'] : [store, 'w'];
-      const entries = [sampleEntry(n)];
-      const header = sampleHeader('s', { owner: worker });
-      await writer.log.write({ sessionId: 's', lease: toFreeLease(n - 1, worker), keepsLease: true, after: n - 1, entries });
-      await writer.log.write({ sessionId: 's', lease: toHeldLease(n, worker), keepsLease: false, after: n, header });
-    }
-    const session = await other.log.load('s');
-    same([session?.head, session?.fence, session?.worker, session?.header.owner], [7, 7, undefined, 'w'], 'head, fence, worker and owner');
   },
 };

@@ -15,5 +15,5 @@ describe('the Postgres store', () => {
         },
       });
     }),
-  )('$name', ({ run }) => run());
+  )('$port: $name', ({ run }) => run());
 });

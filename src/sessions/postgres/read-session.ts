@@ -29,7 +29,7 @@ export async function loadSession(query: Query, sql: Sql, sessionId: string): Pr
   const tagDamage = checks.findTagDamage(header, readRows(found['tags']));
   if (tagDamage !== undefined) throw new SessionDamagedError(sessionId, tagDamage);
   const entries = checks.readEntries(session, readRows(found['entries']), { from: Number(found['from']), to: head });
-  return { ...toHead(session), entries, effects: checks.readEffects(session, readRows(found['effects'])) };
+  return { ...toHead(session), entries, effects: checks.readEffects(session, readRows(found['effects']), true) };
 }
 
 /** Reads entries of a session, in their order. */
@@ -94,8 +94,6 @@ export async function readEffects(
   const found = await queryJson(query, sql.effects, [sessionId, prefix, skip]);
   const session = readKnown(sessionId, found);
   if (session === undefined) return undefined;
-  const rows = readRows(found['effects']);
-  const isWhole = prefix === '' && skip === 0;
   const { header, head } = session;
-  return { header, head, effects: isWhole ? checks.readEffects(session, rows) : checks.readSomeEffects(session, rows) };
+  return { header, head, effects: checks.readEffects(session, readRows(found['effects']), prefix === '' && skip === 0) };
 }

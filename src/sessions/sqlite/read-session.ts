@@ -55,7 +55,7 @@ export function loadSession(db: Connection, sessionId: string): StoredSession | 
   if (tagDamage !== undefined) throw new SessionDamagedError(sessionId, tagDamage);
   const from = Math.max(1, Number(db.get(sql.lastSnapshot, num, head)?.['n'] ?? 1));
   const entries = readIntactEntries(db, session, { from, to: head, limit: head });
-  return { ...toHead(session), entries, effects: checks.readEffects(session, db.all(sql.effects, num)) };
+  return { ...toHead(session), entries, effects: checks.readEffects(session, db.all(sql.effects, num), true) };
 }
 
 // Events are numbered along the log. So every entry after the last one that was seen has either later events or none.
@@ -99,6 +99,6 @@ export function readEffects(db: Connection, sessionId: string, query: EffectQuer
   const session = findSession(db, sessionId);
   if (session === undefined) return undefined;
   const { num, head, header } = session;
-  if (prefix === '') return { header, head, effects: checks.readEffects(session, db.all(sql.effects, num)).slice(skip) };
-  return { header, head, effects: checks.readSomeEffects(session, db.all(sql.effectsFrom, num, prefix, prefix, skip)) };
+  if (prefix === '') return { header, head, effects: checks.readEffects(session, db.all(sql.effects, num), true).slice(skip) };
+  return { header, head, effects: checks.readEffects(session, db.all(sql.effectsFrom, num, prefix, prefix, skip), false) };
 }

@@ -87,7 +87,7 @@ describe('the SQLite store on a file', () => {
       const path = newPath();
       return Promise.resolve({ open: () => Promise.resolve(sqliteStore({ path })) });
     }),
-  )('$name', ({ run }) => run());
+  )('$port: $name', ({ run }) => run());
 });
 
 describe('the SQLite store on a database that it is given', () => {
@@ -96,7 +96,7 @@ describe('the SQLite store on a database that it is given', () => {
       const path = newPath();
       return Promise.resolve({ open: () => Promise.resolve(sqliteStore({ database: openWatched(path).database })) });
     }),
-  )('$name', ({ run }) => run());
+  )('$port: $name', ({ run }) => run());
 
   test('closes it, used or not', async () => {
     const { database } = openWatched(newPath());

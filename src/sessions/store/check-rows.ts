@@ -30,10 +30,8 @@ export interface RowChecks {
   ): readonly LogEntry[];
   /** Reads one entry. */
   readEntry(sessionId: string, row: StoredRow): LogEntry;
-  /** Reads all effects of the open step. */
-  readEffects(session: KnownSession, rows: readonly StoredRow[]): readonly EffectRow[];
-  /** Reads some effects of the open step: each is checked, and one that is missing is not noticed. */
-  readSomeEffects(session: KnownSession, rows: readonly StoredRow[]): readonly EffectRow[];
+  /** Reads effects of the open step. Each is checked; that one is missing is noticed if they are to be all. */
+  readEffects(session: KnownSession, rows: readonly StoredRow[], areAll: boolean): readonly EffectRow[];
   /** Describes the damage to the rows that a session is found with by its tags; undefined if there is none. */
   findTagDamage(header: SessionHeader, rows: readonly StoredRow[]): string | undefined;
   /** Returns the id that a tombstone keeps of a session. */
@@ -79,20 +77,16 @@ export function createRowChecks({ isIntact }: RowSums, sha256: (text: string) =>
       assertIntact('log', row, { id, name: `entry ${String(row['n'])}` });
       return readEntry(row);
     },
-    readEffects: ({ header, effects }, rows) => {
+    readEffects: ({ header, effects }, rows, areAll) => {
       const intact = rows.filter((row) => isIntact('effects', row));
-      for (let k = 1; k <= effects; k += 1) {
-        if (intact[k - 1]?.['k'] === k) continue;
+      const expected = areAll ? Array.from({ length: effects }, (_, index) => index + 1) : rows.map((row) => row['k']);
+      for (const [index, k] of expected.entries()) {
+        if (intact[index]?.['k'] === k) continue;
         const problem = rows.some((row) => row['k'] === k) ? 'does not match its checksum' : 'is missing';
-        throw new SessionDamagedError(header.id, `effect ${k} of its open step ${problem}`);
+        throw new SessionDamagedError(header.id, `effect ${String(k)} of its open step ${problem}`);
       }
-      if (intact.length > effects) throw new SessionDamagedError(header.id, 'its open step has more effects than were counted');
+      if (intact.length > expected.length) throw new SessionDamagedError(header.id, 'its open step has more effects than were counted');
       return intact.map(readEffect);
-    },
-    readSomeEffects: ({ header }, rows) => {
-      const damaged = rows.find((row) => !isIntact('effects', row));
-      if (damaged === undefined) return rows.map(readEffect);
-      throw new SessionDamagedError(header.id, `effect ${String(damaged['k'])} of its open step does not match its checksum`);
     },
     toTombstoneId,
     findDeletion: (sessionId, rows) => {

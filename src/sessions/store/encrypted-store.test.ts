@@ -96,7 +96,7 @@ describe('encryptStore', async () => {
       const place = createMemoryPlace();
       return { open: async () => encryptStore(place.open(), aes) };
     });
-    it.each(cases)('$name', ({ run }) => run());
+    it.each(cases)('$port: $name', ({ run }) => run());
   });
 
   it('stores no word in plain text', async () => {

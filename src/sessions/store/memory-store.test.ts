@@ -11,7 +11,7 @@ describe('the store in memory', () => {
       const place = createMemoryPlace();
       return Promise.resolve({ open: () => Promise.resolve(place.open()) });
     }),
-  )('$name', ({ run }) => run());
+  )('$port: $name', ({ run }) => run());
 
   const write: SessionWrite = {
     ...{ sessionId: 's', lease: { worker: 'w', fence: 0, type: 'free' }, keepsLease: false, after: 0 },
