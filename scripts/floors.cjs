@@ -22,7 +22,7 @@ const modules = [
   at('journal', 5, 'restate', 'dbos'),
   at('hooks', 5),
   at('tool-use', 6),
-  at('sessions', 6, 'sqlite', 'postgres'),
+  at('sessions', 6, 'table', 'sqlite', 'postgres'),
   at('agent', 7),
   at('chat', 8),
   at('capabilities', 8, 'files', 'bash', 'definitions'),
@@ -41,9 +41,9 @@ const modules = [
 const callersInTests = { hooks: ['tool-use', 'agent'] };
 
 // Handlers of other protocols are made of the same parts as the one of this adapter: what they need is in its index.ts, and no other adapter
-// may be imported by the ones beside it.
+// may be imported by the ones beside it. Stores that keep sessions in tables are made of the one table store.
 /** @type {Readonly<Record<string, string>>} */
-const adapterBases = { broadcasting: 'http' };
+const adapterBases = { broadcasting: 'http', sessions: 'table' };
 
 // The only module that may use Node, npm packages and adapters without being an adapter itself.
 const hostModule = 'cli';

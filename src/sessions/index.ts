@@ -114,10 +114,12 @@ export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSumma
 export type { StoreProblem } from './core/errors.ts';
 export { formatStoredEvent } from './core/stored-events.ts';
 export type { StoredEvent } from './core/stored-events.ts';
-export type { RowSums, StoredRow, StoredTable } from './store/stored-rows.ts';
+export type { ColumnKind, RowSums, StoredRow, StoredTable, StoredValue } from './store/stored-rows.ts';
 export {
+  columnKinds,
   createRowSums,
   leaseColumns,
+  leaseKinds,
   readHeader,
   readNoteRow,
   storedColumns,

@@ -1,7 +1,8 @@
 import { describe, expect, inject, test } from 'vitest';
 import type { SessionStore, SessionWrite } from '../../src/sessions/index.ts';
 import { postgresStore } from '../../src/sessions/postgres/index.ts';
-import { schemaVersion, withChecksum } from '../../src/sessions/postgres/tables.ts';
+import { schemaVersion } from '../../src/sessions/postgres/tables.ts';
+import { withChecksum } from '../../src/sessions/table/index.ts';
 import { newSchema, usePool } from './place.ts';
 import { adding, claim, creating, header, heldBy, join, touching } from './samples.ts';
 import { openBarePool, openPool } from './server.ts';

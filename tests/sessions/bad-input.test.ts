@@ -7,7 +7,7 @@ import { defineContext, defineTool, SteplineError } from '../../src/entry/index.
 import type { EmbeddedRuntime, SessionStore, SessionWait, StoredSession } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
-import { withChecksum } from '../../src/sessions/sqlite/tables.ts';
+import { withChecksum } from '../../src/sessions/table/index.ts';
 import type { Place, Stage } from './stage.ts';
 import { readActions, ann, createGate, dump, readEvents, newPath, places, refusal, sqlitePlace, stageOn, until } from './stage.ts';
 

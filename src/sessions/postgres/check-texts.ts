@@ -1,6 +1,6 @@
 // Texts that Postgres cannot keep. Stores check these before anything is sent.
-import { cleanText } from '../../lib/index.ts';
-import type { SessionHeader, StoreTask } from '../index.ts';
+import { cleanText, InvalidArgumentError } from '../../lib/index.ts';
+import type { NoteWrite, SessionHeader, StoreTask } from '../index.ts';
 import { getSessionId, createWriteError } from '../index.ts';
 
 // An index of Postgres holds no longer text.
@@ -59,4 +59,10 @@ export function checkTexts(task: StoreTask): void {
   const long = [sessionId, ...foundBy].find((text = '') => isLonger(text, longestFoundBy));
   if (long !== undefined)
     throw createWriteError(sessionId, `"${long.slice(0, 40)}…" is longer than ${longestFoundBy} bytes, and sessions are found by it`);
+}
+
+/** Throws for a note that Postgres cannot keep. */
+export function checkNoteTexts({ name, sessionId, body }: NoteWrite): void {
+  if ([name, sessionId, body].some((each) => each !== undefined && !isStorable(each)))
+    throw new InvalidArgumentError(`Note "${name}" has characters that Postgres cannot store.`);
 }

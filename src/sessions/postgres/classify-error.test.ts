@@ -6,10 +6,10 @@ import {
   LostCommitError,
   mayBeOneWrite,
   NoAnswerError,
-  RowChangedError,
   toSessionError,
   toStoreError,
 } from './classify-error.ts';
+import { RowChangedError } from '../table/index.ts';
 
 const fromServer = (code: string, severity = 'ERROR'): Error => Object.assign(new Error('said'), { code, severity });
 const fromSystem = (code: string): Error => Object.assign(new Error(code), { code, syscall: 'read' });

@@ -1,6 +1,7 @@
 import { DamagedDataError, isRecord, SteplineError } from '../../lib/index.ts';
 import type { StoreProblem } from '../index.ts';
 import { createWriteError, SessionDamagedError, StoreUnavailableError } from '../index.ts';
+import { RowChangedError } from '../table/index.ts';
 
 /** No answer came in time: the connection counts as lost. */
 export class NoAnswerError extends Error {
@@ -16,11 +17,6 @@ export class LostCommitError<Batch> extends Error {
     super(toWords(cause), { cause });
     this.batch = batch;
   }
-}
-
-/** Another transaction changed a row between reading and writing it. */
-export class RowChangedError extends Error {
-  override readonly name = 'RowChangedError';
 }
 
 /** Returns Postgres's code for an error that came from the server. Codes of Node (EPIPE) have no digit. */

@@ -5,6 +5,8 @@
 // C2. An error event of a connection or of the pool never ends the process: whoever waits for an answer gets the error.
 import { isRecord } from '../../lib/index.ts';
 import type { StoredRow } from '../index.ts';
+import type { TableWork } from '../table/index.ts';
+import { isStorable } from './check-texts.ts';
 import { getSqlState, isConnectionLost, LostCommitError, NoAnswerError } from './classify-error.ts';
 import type { ParsedOptions } from './postgres-options.ts';
 import type { PostgresClient } from './postgres-pool.ts';
@@ -85,3 +87,35 @@ export async function queryJson(query: Query, text: string, values?: unknown[]):
 
 export const readRow = (value: unknown): StoredRow | undefined => (isRecord(value) ? value : undefined);
 export const readRows = (value: unknown): readonly StoredRow[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+
+const wantedRows = 'json_to_recordset(?::json) AS w(id text, ref text, num bigint)';
+
+/** Writes a text of the tables in the words of Postgres. */
+export function render(schema: string, text: string): string {
+  let place = 0;
+  return text
+    .replaceAll('wanted(?)', wantedRows)
+    .replaceAll(/\{\w+\}/g, '*')
+    .replaceAll('@', `"${schema}".`)
+    .replaceAll('?', () => `$${(place += 1)}`);
+}
+
+/** Does work on the tables. Each reading is one statement. */
+export async function runWork<Value>(query: Query, schema: string, work: TableWork<Value>): Promise<Value> {
+  let asked = work.next();
+  while (asked.done !== true) {
+    const { page, parts } = asked.value;
+    const tables = [
+      ...(page === undefined ? [] : [`page AS MATERIALIZED (${page.text})`]),
+      ...parts.map(({ text }, at) => `p${at} AS (${text})`),
+    ];
+    const selected = parts.map((_, at) => `(SELECT json_agg(p${at}) FROM p${at})`);
+    const text = `WITH ${tables.join(',\n')} SELECT json_build_object('rows', json_build_array(${selected.join(', ')}))::text AS found`;
+    const given = [...(page?.values ?? []), ...parts.flatMap((part) => part.values)];
+    // A name that cannot be stored belongs to nothing, and would be read as another name.
+    const values = given.map((value) => (typeof value === 'string' && !isStorable(value) ? null : value));
+    const { rows } = await queryJson(query, render(schema, text), values);
+    asked = work.next(Array.isArray(rows) ? rows.map(readRows) : []);
+  }
+  return asked.value;
+}

@@ -6,7 +6,8 @@ import { createSchemaError, StoreUnavailableError } from '../index.ts';
 import { getSqlState, toStoreError } from './classify-error.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow } from './connection.ts';
-import { createTables, inSchema, isIntact, listColumns, schemaVersion } from './tables.ts';
+import { isIntact, listColumns } from '../table/index.ts';
+import { createTables, inSchema, schemaVersion } from './tables.ts';
 
 const oldestServer = 140_000;
 
@@ -37,7 +38,7 @@ async function checkVersion(query: Query, schema: string): Promise<void> {
   const name = `the Postgres schema "${schema}"`;
   let row: StoredRow | undefined;
   try {
-    const text = `SELECT ${listColumns('meta')} FROM ${inSchema(schema, 'meta')} WHERE name = 'schema'`;
+    const text = `SELECT ${listColumns('meta').join(', ')} FROM ${inSchema(schema, 'meta')} WHERE name = 'schema'`;
     row = readRow(
       (await queryJson(query, `SELECT json_build_object('row', (SELECT row_to_json(m) FROM (${text}) m))::text AS found`))['row'],
     );

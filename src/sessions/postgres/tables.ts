@@ -1,94 +1,22 @@
 // The tables, and how damage to a row is found.
 // Owns:     the tables, and the checksum that every row has over its columns; those of a lease are outside of it.
 // Does not: read or write them.
-import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
-import type { RowChecks, RowSums, StoredTable } from '../index.ts';
-import { createRowChecks, createRowSums, feedSum, leaseColumns, storedColumns } from '../index.ts';
-
-const sums: RowSums = createRowSums((text) => crc32(text));
-export const withChecksum: RowSums['withChecksum'] = sums.withChecksum;
-export const isIntact: RowSums['isIntact'] = sums.isIntact;
-export const checks: RowChecks = createRowChecks(sums, (value) => createHash('sha256').update(value).digest('hex'));
+import type { ColumnKind, StoredTable } from '../index.ts';
+import { feedSum } from '../index.ts';
+import { listColumns, listKinds, withChecksum } from '../table/index.ts';
 
 // Text is compared byte by byte: an index that follows the rules of a language breaks when the system's rules change.
 const text = 'text COLLATE "C"';
-const time = 'double precision';
-// As exact as numbers are in JavaScript; integers only if the port says so.
-const number = 'double precision';
 
-const types: { readonly [Table in StoredTable]: Readonly<Record<(typeof storedColumns)[Table][number], string>> } = {
-  meta: { name: text, value: 'bigint' },
-  sessions: {
-    num: 'bigint',
-    id: text,
-    agent_id: text,
-    agent_release: text,
-    format: number,
-    tenant: text,
-    owner: text,
-    tags: text,
-    status: text,
-    stop_reason: text,
-    is_open: 'smallint',
-    wake_at: time,
-    created_at: time,
-    updated_at: time,
-    details: text,
-  },
-  heads: { session: 'bigint', head: 'bigint', effects: 'bigint' },
-  session_tags: { session: 'bigint', tag: text },
-  log: {
-    session: 'bigint',
-    n: 'bigint',
-    at: time,
-    is_snapshot: 'smallint',
-    execution: number,
-    step: number,
-    request_id: text,
-    last_seq: number,
-    session_id: text,
-    body: text,
-    events: text,
-  },
-  effects: { session: 'bigint', k: 'bigint', key: text, phase: text, body: text },
-  quarantine: { id: text, session: 'bigint', damage: text },
-  mail: { session: 'bigint', num: 'bigint', session_id: text, request_id: text, at: time, body: text, reply: text },
-  tombstones: { id: text, num: 'bigint', at: time, id_copy: text },
-  notes: { name: text, version: 'bigint', session_id: text, body: text },
-};
+// Numbers are as exact as in JavaScript; integers only if the port says so.
+const types: Readonly<Record<ColumnKind, string>> = { text, count: 'bigint', flag: 'smallint', number: 'double precision' };
 
-const leaseTypes: Readonly<Record<(typeof leaseColumns)[number], string>> = {
-  fence: 'bigint',
-  owner: text,
-  last: text,
-  is_ready: 'smallint',
-  ready_at: time,
-  posted: 'bigint',
-  applied: 'bigint',
-  attempts: 'bigint',
-  blamed: text,
-  is_stepping: 'smallint',
-  is_urgent: 'smallint',
-};
-
-/** The columns of a row, its checksum, and what the checksum leaves out, in order. */
-export const getColumns = (table: StoredTable): readonly string[] => [
-  ...storedColumns[table],
-  'sum',
-  ...(table === 'heads' ? leaseColumns : []),
-];
-
-/** The columns of a whole row, with their types. */
-export function typedColumns(table: StoredTable): string {
-  const all: Readonly<Record<string, string>> = { ...types[table], sum: 'bigint', ...(table === 'heads' && leaseTypes) };
-  return getColumns(table)
-    .map((name) => `${name} ${String(all[name])}`)
+/** Columns of a table with their types. */
+export const typedColumns = (table: StoredTable, columns: readonly string[] = listColumns(table)): string =>
+  listKinds(table)
+    .filter(([name]) => columns.includes(name))
+    .map(([name, kind]) => `${name} ${types[kind]}`)
     .join(', ');
-}
-
-/** The columns of a whole row. */
-export const listColumns = (table: StoredTable): string => getColumns(table).join(', ');
 
 /** Quotes a name that was checked. */
 const quote = (name: string): string => `"${name}"`;

@@ -2,7 +2,10 @@
 // Owns:     the choice.
 // Does not: call anybody.
 import { isRecord, systemRandom } from '../../lib/index.ts';
-import { readRows } from './connection.ts';
+import type { StoredRow } from '../index.ts';
+import type { WakingSession } from '../table/index.ts';
+import type { Query } from './connection.ts';
+import { queryJson, readRows } from './connection.ts';
 import { inSchema } from './tables.ts';
 
 /** A worker, as far as it matters for that. */
@@ -13,26 +16,19 @@ export interface JoinedWorker {
   readonly agents: readonly unknown[];
 }
 
-/** A session that somebody is to look at. */
-export interface WakingSession {
-  readonly agentName: string;
-  /** Absent if nobody owns it. */
-  readonly owner?: string | undefined;
-  readonly last?: string | undefined;
-}
-
-/** SQL for the workers as `readWorkers` reads them. */
-export const selectWorkers = (schema: string): string =>
-  `(SELECT json_agg(json_build_object('id', id, 'room', room, 'body', body)) FROM ${inSchema(schema, 'workers')})`;
-
 function readAgents(body: unknown): readonly unknown[] {
   const info: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
   const agents = isRecord(info) ? info['agents'] : undefined;
   return Array.isArray(agents) ? agents : [];
 }
 
-export const readWorkers = (found: unknown): readonly JoinedWorker[] =>
-  readRows(found).map(({ id, room, body }) => ({ id: String(id), room: Number(room ?? 0), agents: readAgents(body) }));
+export const readWorkers = (rows: readonly StoredRow[]): readonly JoinedWorker[] =>
+  rows.map(({ id, room, body }) => ({ id: String(id), room: Number(room ?? 0), agents: readAgents(body) }));
+
+export async function findWorkers(query: Query, schema: string): Promise<readonly JoinedWorker[]> {
+  const text = `SELECT json_build_object('rows', (SELECT json_agg(w) FROM ${inSchema(schema, 'workers')} w))::text AS found`;
+  return readWorkers(readRows((await queryJson(query, text))['rows']));
+}
 
 /**
  * Chooses workers: for each session its owner, else the worker that had it last if that has room, else any that has room and runs its

@@ -1,6 +1,7 @@
 import { DamagedDataError, isRecord, SteplineError } from '../../lib/index.ts';
 import type { StoreProblem } from '../index.ts';
 import { SessionDamagedError, StoreUnavailableError } from '../index.ts';
+import { RowChangedError } from '../table/index.ts';
 
 // The primary result codes of SQLite that mean something to us.
 const names: Readonly<Record<number, string>> = {
@@ -33,6 +34,13 @@ export function getResultName(error: unknown): string | undefined {
   return typeof code === 'string' ? /^SQLITE_([A-Z]+)/.exec(code)?.[1] : undefined;
 }
 
+/** True if another connection holds the database. */
+export function isBusy(error: unknown): boolean {
+  if (error instanceof StoreUnavailableError) return error.problem === 'busy';
+  const name = getResultName(error);
+  return name === 'BUSY' || name === 'LOCKED';
+}
+
 /** Classifies an error of SQLite. */
 export function toStoreError(error: unknown, what = 'SQLite reported'): SteplineError {
   if (SteplineError.is(error)) return error;
@@ -46,6 +54,7 @@ export function toSessionError(sessionId: string, error: unknown): SteplineError
   if (SteplineError.is(error)) return error;
   const name = getResultName(error);
   if (name === 'CORRUPT') return new SessionDamagedError(sessionId, 'the part of the file that holds it is corrupt', error);
+  if (error instanceof RowChangedError) return new SessionDamagedError(sessionId, error.message, error);
   if (name === 'CONSTRAINT') return new SessionDamagedError(sessionId, 'the next row already exists', error);
   // The store never writes a number that JavaScript cannot hold.
   if (isRecord(error) && error['code'] === 'ERR_OUT_OF_RANGE')

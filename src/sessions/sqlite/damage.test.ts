@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SessionHeader, SessionStore } from '../index.ts';
 import { toHeaderValues } from '../index.ts';
 import { sqliteStore } from './index.ts';
-import { sql } from './sql.ts';
-import { withChecksum } from './tables.ts';
+
+import { withChecksum } from '../table/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-damage-'));
 const path = join(folder, 'sessions.db');
@@ -68,8 +68,9 @@ test('a time that no date has is the damage of its session, and the others are l
   await write('one');
   await write('two');
   const file = new DatabaseSync(join(folder, 'times.db'));
-  const [, , ...values] = withChecksum('sessions', toHeaderValues(1, { ...header('one'), createdAt: 8.64e15 + 1 }));
-  file.prepare(sql.setHeader).run(...values, 1);
+  const createdAt = 8.64e15 + 1;
+  const sum = withChecksum('sessions', toHeaderValues(1, { ...header('one'), createdAt })).at(-1) ?? null;
+  file.prepare('UPDATE sessions SET created_at = ?, sum = ? WHERE num = 1').run(createdAt, sum);
   file.close();
   const damage = expect.stringContaining('created_at') as string;
   expect((await place.heads.list()).sessions).toMatchObject([{ id: 'two' }, { id: 'one', damage }]);

@@ -8,7 +8,6 @@
 // E4. Text that a build without secure_delete has removed, backups, and blocks of the disk that the file has given back are out of reach.
 import type { Clock } from '../../lib/index.ts';
 import type { Connection } from './connection.ts';
-import { sql } from './sql.ts';
 
 const retryAfterMs = 1000;
 
@@ -24,7 +23,7 @@ export function createLogEraser(clock: Clock): LogEraser {
 
   function isCut(db: Connection): boolean {
     try {
-      return db.get(sql.checkpoint)?.['busy'] === 0;
+      return db.get('PRAGMA wal_checkpoint(TRUNCATE)')?.['busy'] === 0;
     } catch {
       return false;
     }

@@ -6,10 +6,12 @@ import { dirname } from 'node:path';
 import { createSchemaError, StoreUnavailableError } from '../index.ts';
 import { getResultName, toStoreError } from './classify-error.ts';
 import { connect } from './connection.ts';
-import { blockingMs } from './retry-while-busy.ts';
-import { sql } from './sql.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { applicationId, insertInto, isIntact, schema, schemaVersion, withChecksum } from './tables.ts';
+import { isIntact, withChecksum } from '../table/index.ts';
+import { applicationId, getColumns, insertInto, readSafely, schema, schemaVersion } from './tables.ts';
+
+/** Time that SQLite itself waits, and blocks the event loop: enough for the short writes of another process. */
+const blockingMs = 20;
 
 /** True for a store, false for an empty database. Throws for everything else. Writes nothing. */
 function isStore(database: SqliteDatabase, name: string): boolean {
@@ -17,7 +19,7 @@ function isStore(database: SqliteDatabase, name: string): boolean {
   if (db.get("SELECT name FROM sqlite_master WHERE type = 'table'") === undefined) return false;
   if (db.get('PRAGMA application_id')?.['application_id'] !== applicationId)
     throw new StoreUnavailableError('not-a-store', `${name} is a different kind of database`);
-  const version = db.get(sql.meta, 'schema');
+  const version = db.get(`SELECT ${readSafely(getColumns('meta'))} FROM meta WHERE name = 'schema'`);
   if (version === undefined || !isIntact('meta', version))
     throw new StoreUnavailableError('failed', `the row with the schema version of ${name} is damaged or missing`);
   const found = Number(version['value']);

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sessionStoreConformance } from '../../testing/index.ts';
 import type { SessionHeader, SessionStore, SessionWrite } from '../index.ts';
+import { withChecksum } from '../table/index.ts';
 import type { SqliteDatabase } from './index.ts';
 import { sqliteStore } from './index.ts';
 
@@ -234,7 +235,7 @@ describe('a store that cannot be used', () => {
   ])('leaves a store of another release as it is: %s', async (problem, difference, advice) => {
     const path = newPath();
     await joinWorker(sqliteStore({ path }));
-    const { schemaVersion, withChecksum } = await import('./tables.ts');
+    const { schemaVersion } = await import('./tables.ts');
     const database = new DatabaseSync(path);
     const [, value = null, sum = null] = withChecksum('meta', ['schema', schemaVersion + difference]);
     database.prepare("UPDATE meta SET value = ?, sum = ? WHERE name = 'schema'").run(value, sum);

@@ -1,10 +1,9 @@
 // The tables, and how damage to a row is found.
 // Owns:     the tables, and the checksum that every row has over all its columns.
 // Does not: read or write them.
-import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
-import type { RowChecks, RowSums, StoredTable } from '../index.ts';
-import { createRowChecks, createRowSums, feedSum, leaseColumns, storedColumns } from '../index.ts';
+import type { StoredTable } from '../index.ts';
+import { columnKinds, feedSum, leaseKinds } from '../index.ts';
+import { listColumns } from '../table/index.ts';
 
 /** The release of the tables below. */
 export const schemaVersion = 3;
@@ -12,31 +11,26 @@ export const schemaVersion = 3;
 /** Marks the file as ours ("Step"). */
 export const applicationId = 0x53746570;
 
-const definitions: Readonly<Record<StoredTable, string>> = {
-  meta: 'name TEXT PRIMARY KEY, value INTEGER',
-  sessions: `num INTEGER PRIMARY KEY, id TEXT UNIQUE, agent_id TEXT, agent_release TEXT, format INTEGER, tenant TEXT, owner TEXT, tags TEXT,
-    status TEXT, stop_reason TEXT, is_open INTEGER, wake_at INTEGER, created_at INTEGER, updated_at INTEGER, details TEXT`,
-  // The tenant, empty if there is none, and the time are copies: sessions to claim are found by them.
-  heads: `session INTEGER PRIMARY KEY, head INTEGER, effects INTEGER, fence INTEGER, owner TEXT, last TEXT, is_ready INTEGER,
-    ready_at INTEGER, posted INTEGER, applied INTEGER, attempts INTEGER, blamed TEXT, is_stepping INTEGER, is_urgent INTEGER, tenant TEXT,
-    wake_at INTEGER`,
-  session_tags: 'session INTEGER, tag TEXT',
-  // The long texts are last, so that the columns before them are read without them.
-  log: `session INTEGER, n INTEGER, at INTEGER, is_snapshot INTEGER, execution INTEGER, step INTEGER, request_id TEXT, last_seq INTEGER,
-    session_id TEXT, body TEXT, events TEXT`,
-  effects: 'session INTEGER, k INTEGER, key TEXT, phase TEXT, body TEXT',
-  quarantine: 'id TEXT UNIQUE, session INTEGER, damage TEXT',
-  mail: 'session INTEGER, num INTEGER, session_id TEXT, request_id TEXT, at INTEGER, body TEXT, reply TEXT',
-  // Not unique: a damaged id must not keep another session from being deleted.
-  tombstones: 'id TEXT, num INTEGER, at INTEGER, id_copy TEXT',
-  notes: 'name TEXT UNIQUE, version INTEGER, session_id TEXT, body TEXT',
+const keys: Readonly<Record<string, string>> = {
+  ...{ 'meta.name': ' PRIMARY KEY', 'sessions.num': ' PRIMARY KEY', 'heads.session': ' PRIMARY KEY' },
+  ...{ 'sessions.id': ' UNIQUE', 'quarantine.id': ' UNIQUE', 'notes.name': ' UNIQUE' },
 };
+
+/** Copies in `heads` of the tenant, empty if there is none, and of the time: sessions to claim are found by them. */
+const copies = { tenant: 'text', wake_at: 'number' } as const;
+
+// Holds: those are its keys.
+const tables = Object.keys(columnKinds) as readonly StoredTable[];
+
+function createTable(table: StoredTable): string {
+  const kinds = [...columnKinds[table], ...(table === 'heads' ? [...leaseKinds, ...Object.entries(copies)] : [])];
+  const columns = kinds.map(([name, kind]) => `${name} ${kind === 'text' ? 'TEXT' : 'INTEGER'}${keys[`${table}.${name}`] ?? ''}`);
+  return `CREATE TABLE ${table} (${columns.join(', ')}, sum INTEGER);`;
+}
 
 /** Creates the tables and their indexes. The feed has the order in which entries were committed; SQLite never gives a number twice. */
 export const schema: string = `
-  ${Object.entries(definitions)
-    .map(([table, columns]) => `CREATE TABLE ${table} (${columns}, sum INTEGER);`)
-    .join('\n')}
+  ${tables.map(createTable).join('\n')}
   CREATE TABLE feed (num INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER, n INTEGER, sum INTEGER);
   CREATE UNIQUE INDEX feed_entry ON feed (session, n);
   CREATE TRIGGER log_added AFTER INSERT ON log WHEN NEW.events IS NOT NULL BEGIN
@@ -75,30 +69,27 @@ export const schema: string = `
   CREATE INDEX quarantine_session ON quarantine (session);
 `;
 
-const sums: RowSums = createRowSums((text) => crc32(text));
-export const withChecksum: RowSums['withChecksum'] = sums.withChecksum;
-export const isIntact: RowSums['isIntact'] = sums.isIntact;
-export const checks: RowChecks = createRowChecks(sums, (text) => createHash('sha256').update(text).digest('hex'));
-
-/** `INSERT` for the values that `withChecksum` returns. */
-export const insertInto = (table: StoredTable): string =>
-  `INSERT INTO ${table} (${storedColumns[table].join(', ')}, sum) VALUES (${'?, '.repeat(storedColumns[table].length)}?)`;
-
 const most = Number.MAX_SAFE_INTEGER;
-const integers: ReadonlySet<string> = new Set(
-  `num session n at is_snapshot execution step last_seq format is_open wake_at created_at updated_at head effects fence is_ready ready_at
-  posted applied attempts is_stepping is_urgent room beats beat_at sum`.split(/\s+/),
-);
+const integers: ReadonlySet<string> = new Set([
+  ...[...Object.values(columnKinds), leaseKinds].flatMap((kinds) => [...kinds].flatMap(([name, kind]) => (kind === 'text' ? [] : name))),
+  ...['sum', 'room', 'beats'],
+]);
 
 /** Columns for a `SELECT` of many rows: a damaged number may be too large to be read, and would take all rows with it. */
 export const readSafely = (columns: readonly string[]): string =>
   columns.map((column) => (integers.has(column) ? `max(min(${column}, ${most}), ${-most}) AS ${column}` : column)).join(', ');
 
-/** The columns of a whole row, for a `SELECT` of many. */
-export const listColumnsSafely = (table: StoredTable): string => readSafely([...storedColumns[table], 'sum']);
+const stored = new Map(
+  tables.map((table) => {
+    const columns = [...listColumns(table), ...(table === 'heads' ? Object.keys(copies) : [])];
+    const conflict = table === 'quarantine' ? ' ON CONFLICT DO NOTHING' : '';
+    const insert = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})${conflict}`;
+    return [table, { columns, insert }];
+  }),
+);
 
-/** The columns of `heads`, in the order of the values that a batch stores. */
-export const headColumns: readonly string[] = [...storedColumns.heads, 'sum', ...leaseColumns, 'tenant', 'wake_at'];
+/** The columns of a row as they are stored, in the order of its values. */
+export const getColumns = (table: StoredTable): readonly string[] => stored.get(table)?.columns ?? [];
 
-/** The columns of a whole row, for `SELECT`. */
-export const listColumns = (table: StoredTable): string => [...storedColumns[table], 'sum'].join(', ');
+/** Returns an `INSERT` for the values of a row. Damage that was noted before stays. */
+export const insertInto = (table: StoredTable): string => stored.get(table)?.insert ?? '';

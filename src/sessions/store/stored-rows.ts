@@ -12,44 +12,50 @@ import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { LeaseRow } from './lease-row.ts';
 import type { LogEntry, Mail, SessionHeader, StoredNote } from './session-store.ts';
 
+/** Kind of the values of a column. A count is a whole number that the store keeps; a number may have any value of JavaScript's. */
+export type ColumnKind = 'count' | 'number' | 'flag' | 'text';
+
+const columns = {
+  meta: 'name:text value:count',
+  sessions: `num:count id:text agent_id:text agent_release:text format:number tenant:text owner:text tags:text status:text stop_reason:text
+    is_open:flag wake_at:number created_at:number updated_at:number details:text`,
+  heads: 'session:count head:count effects:count',
+  session_tags: 'session:count tag:text',
+  // The long texts are last, so that the columns before them are read without them.
+  log: `session:count n:count at:number is_snapshot:flag execution:number step:number request_id:text last_seq:number session_id:text
+    body:text events:text`,
+  effects: 'session:count k:count key:text phase:text body:text',
+  quarantine: 'id:text session:count damage:text',
+  mail: 'session:count num:count session_id:text request_id:text at:number body:text reply:text',
+  tombstones: 'id:text num:count at:number id_copy:text',
+  notes: 'name:text version:count session_id:text body:text',
+};
+const ofLease = `fence:count owner:text last:text is_ready:flag ready_at:number posted:count applied:count attempts:count blamed:text
+  is_stepping:flag is_urgent:flag`;
+
+export type StoredTable = keyof typeof columns;
+
+const parseColumns = (text: string): ReadonlyMap<string, ColumnKind> =>
+  // Holds: that is how they are written above.
+  new Map(text.split(/\s+/).map((column) => column.split(':') as [string, ColumnKind]));
+
+const mapTables = <Value>(toValue: (text: string) => Value): Readonly<Record<StoredTable, Value>> =>
+  // Holds: the tables are the same.
+  Object.fromEntries(Object.entries(columns).map(([table, text]) => [table, toValue(text)])) as Record<StoredTable, Value>;
+
+/** The kinds of the columns of each table. */
+export const columnKinds: Readonly<Record<StoredTable, ReadonlyMap<string, ColumnKind>>> = mapTables(parseColumns);
+
 /** The columns of each table, in the order of its checksum. */
-export const storedColumns = {
-  meta: ['name', 'value'],
-  sessions: [
-    'num',
-    'id',
-    'agent_id',
-    'agent_release',
-    'format',
-    'tenant',
-    'owner',
-    'tags',
-    'status',
-    'stop_reason',
-    'is_open',
-    'wake_at',
-    'created_at',
-    'updated_at',
-    'details',
-  ],
-  heads: ['session', 'head', 'effects'],
-  session_tags: ['session', 'tag'],
-  log: ['session', 'n', 'at', 'is_snapshot', 'execution', 'step', 'request_id', 'last_seq', 'session_id', 'body', 'events'],
-  effects: ['session', 'k', 'key', 'phase', 'body'],
-  quarantine: ['id', 'session', 'damage'],
-  mail: ['session', 'num', 'session_id', 'request_id', 'at', 'body', 'reply'],
-  tombstones: ['id', 'num', 'at', 'id_copy'],
-  notes: ['name', 'version', 'session_id', 'body'],
-} as const;
+export const storedColumns: Readonly<Record<StoredTable, readonly string[]>> = mapTables((text) => [...parseColumns(text).keys()]);
 
 /**
  * Columns of `heads` that say who runs a session. They are not part of its checksum: the store changes them for many sessions at once. Who
  * writes with a wrong one is refused, or a session is claimed again.
  */
-export const leaseColumns: readonly string[] =
-  'fence owner last is_ready ready_at posted applied attempts blamed is_stepping is_urgent'.split(' ');
+export const leaseKinds: ReadonlyMap<string, ColumnKind> = parseColumns(ofLease);
+export const leaseColumns: readonly string[] = [...leaseKinds.keys()];
 
-export type StoredTable = keyof typeof storedColumns;
 /** A row as it was read, by column. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 export type StoredValue = string | number | null;

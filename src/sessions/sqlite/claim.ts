@@ -1,23 +1,14 @@
-// Workers and leases in their tables.
+// Claims of sessions.
 // Owns:     who gets which session, and what that changes of its row.
-// Does not: begin or end the transaction, or notify anybody.
+// Does not: begin or end the transaction.
 // C1. Sessions at rest cost a claim nothing: only those that are ready, or due, are looked at, by their indexes.
 // C2. Of each tenant, a claim reads few more sessions than it may take, however many are ready.
-// C3. Every change of a lease says which sessions it has changed: what is known about them is no longer true.
-import { isRecord } from '../../lib/index.ts';
-import type { ClaimedSession, ClaimedSessions, ClaimQuery, StoredRow, StoredWorker, WorkerInfo } from '../index.ts';
+import type { ClaimedSession, ClaimedSessions, ClaimQuery, StoredRow } from '../index.ts';
 import { mostUrgent, stickyMs } from '../index.ts';
+import type { Changed } from '../table/index.ts';
 import type { Connection } from './connection.ts';
-import { sql } from './sql.ts';
 import type { SqliteValue } from './sqlite-database.ts';
 import { readSafely } from './tables.ts';
-
-/** A change of leases, inside its transaction. */
-export interface LeaseChange<Value> {
-  readonly value: Value;
-  /** Sessions whose leases have changed. */
-  readonly sessionIds: readonly string[];
-}
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const returnsId = 'RETURNING (SELECT id FROM sessions WHERE num = heads.session) AS id';
@@ -28,87 +19,6 @@ const change = (db: Connection, text: string, ...values: readonly SqliteValue[])
     .all(text, ...values)
     .map((row) => row['id'])
     .filter(isText);
-
-const setWorker = `INSERT INTO workers (id, room, beats, beat_at, body) VALUES (?, ?, 1, ?, ?) ON CONFLICT (id) DO UPDATE
-  SET room = excluded.room, beats = 1, beat_at = excluded.beat_at, body = excluded.body`;
-const forgive = `UPDATE heads SET attempts = max(0, attempts - 1), blamed = NULL WHERE blamed = ? ${returnsId}`;
-
-/** A worker that joins, and its sign of life. */
-interface JoiningWorker {
-  readonly info: WorkerInfo;
-  readonly room: number;
-  readonly before?: string;
-  readonly now: number;
-}
-
-/** Adds a worker, and takes back what was counted against the id that it had before. */
-export function addWorker(db: Connection, { info, room, before, now }: JoiningWorker): LeaseChange<void> {
-  db.run(setWorker, info.id, room, now, JSON.stringify(info));
-  return { value: undefined, sessionIds: before === undefined ? [] : change(db, forgive, before) };
-}
-
-/** Shows that a worker is alive. Returns false if it is not known. */
-export const beatWorker = (db: Connection, worker: string, { room, now }: { readonly room: number; readonly now: number }): boolean =>
-  db.run('UPDATE workers SET room = ?, beats = beats + 1, beat_at = ? WHERE id = ?', room, now, worker) === 1;
-
-/** Reads what a worker has said of itself. Undefined if its row is damaged. */
-function readInfo({ id, body }: StoredRow): WorkerInfo | undefined {
-  try {
-    const info: unknown = JSON.parse(String(body));
-    const isInfo = isRecord(info) && typeof info['joinedAt'] === 'number' && Array.isArray(info['agents']) && isText(id);
-    // Holds: a worker wrote it, and nothing but text is read of its agents.
-    return isInfo ? ({ ...info, id } as unknown as WorkerInfo) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const allWorkers = `SELECT rowid AS row_number, id, body, ${readSafely(['room', 'beats', 'beat_at'])},
-  (SELECT count(*) FROM heads WHERE heads.owner = workers.id) AS sessions FROM workers ORDER BY workers.rowid`;
-
-/** Lists the workers by when they joined, without damaged ones. */
-export function listWorkers(db: Connection, now: number): readonly StoredWorker[] {
-  const workers = db.all(allWorkers).flatMap((row): StoredWorker | readonly [] => {
-    const info = readInfo(row);
-    const read = (column: string): number => Number(row[column]);
-    const sign = { room: read('room'), beats: read('beats'), silentMs: now - read('beat_at'), sessions: read('sessions') };
-    return info === undefined ? [] : { ...info, ...sign };
-  });
-  return workers.sort((one, other) => one.joinedAt - other.joinedAt);
-}
-
-const blames = ', attempts = attempts + (is_stepping = 1), blamed = CASE WHEN is_stepping = 1 THEN owner ELSE blamed END';
-const free = (which: string, also = ''): string =>
-  `UPDATE heads SET fence = fence + 1, owner = NULL, is_ready = 1, ready_at = ?, is_stepping = 0${also} WHERE ${which} ${returnsId}`;
-const freeOf = free('owner = ?', blames);
-const freeOrphans = free('owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workers WHERE id = heads.owner)', blames);
-const giveBack = free('owner = ?');
-const giveSomeBack = free('owner = ? AND session IN (SELECT num FROM sessions WHERE id IN (SELECT value FROM json_each(?)))');
-
-/** Frees the sessions of a worker that is gone, unless it has given a sign of life since; without one, those of workers that are not known. */
-export function freeSessions(
-  db: Connection,
-  gone: { readonly worker: string; readonly beats: number } | undefined,
-  now: number,
-): LeaseChange<number> {
-  if (gone === undefined) {
-    // A worker whose row is damaged joins again.
-    for (const row of db.all(allWorkers))
-      if (readInfo(row) === undefined) db.run('DELETE FROM workers WHERE rowid = ?', Number(row['row_number']));
-  } else if (db.run('DELETE FROM workers WHERE id = ? AND beats = ?', gone.worker, gone.beats) === 0) return { value: 0, sessionIds: [] };
-  const sessionIds = gone === undefined ? change(db, freeOrphans, now) : change(db, freeOf, now, gone.worker);
-  return { value: sessionIds.length, sessionIds };
-}
-
-/** Gives sessions back: those with these ids, or all, and then the worker is removed. */
-export function leaveSessions(
-  db: Connection,
-  { worker, sessionIds, now }: { readonly worker: string; readonly sessionIds: readonly string[] | undefined; readonly now: number },
-): LeaseChange<void> {
-  if (sessionIds !== undefined) return { value: undefined, sessionIds: change(db, giveSomeBack, now, worker, JSON.stringify(sessionIds)) };
-  db.run('DELETE FROM workers WHERE id = ?', worker);
-  return { value: undefined, sessionIds: change(db, giveBack, now, worker) };
-}
 
 // What a claim asks for is the only parameter of its statements: JSON text.
 const readAsk = (field: string): string => `(SELECT json_extract(ask.json, '$.${field}') FROM ask)`;
@@ -191,9 +101,9 @@ function selectReady(db: Connection, text: string, ask: { readonly limit: number
 }
 
 /** Claims sessions that are ready, or due. */
-export function claimSessions(db: Connection, query: ClaimQuery, storeNow: number): LeaseChange<ClaimedSessions> {
+export function claimSessions(db: Connection, query: ClaimQuery, storeNow: number): Changed<ClaimedSessions> {
   const { worker, limit, agents, maxFormat, now, sessionIds, except = [] } = query;
-  if (db.get(sql.worker, worker) === undefined) return { value: { sessions: [] }, sessionIds: [] };
+  if (db.get('SELECT 1 FROM workers WHERE id = ?', worker) === undefined) return { value: { sessions: [] }, sessionIds: [] };
   const { wakeDue, urgent, others, nextWake } = sessionIds === undefined ? texts.any : texts.named;
   const ask = {
     ...{ worker, storeNow, now, maxFormat, except, sessionIds },

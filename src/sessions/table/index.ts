@@ -1,0 +1,12 @@
+export type { Change } from './changes.ts';
+export { RowChangedError } from './changes.ts';
+export type { Dialect } from './dialect.ts';
+export type { Changed, ChangeOptions, TableDriver, WakingSession } from './driver.ts';
+export type { PlannedBatch } from './run-batch.ts';
+export { planBatch } from './run-batch.ts';
+export { checks, isIntact, listColumns, listKinds, withChecksum } from './rows.ts';
+export type { Reading, Statement, TableWork } from './statement.ts';
+export { raw, sql } from './statement.ts';
+export { createTableStore } from './table-store.ts';
+export type { Knowledge } from './facts.ts';
+export { retryWhilePassing } from './retry.ts';
