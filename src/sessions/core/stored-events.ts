@@ -52,9 +52,9 @@ function visitTexts(value: unknown, onText: OnText, path: (string | number)[] = 
     return;
   }
   const isList = Array.isArray(value);
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
     path.push(isList ? Number(key) : key);
-    visitTexts(item, onText, path);
+    visitTexts(Reflect.get(value, key), onText, path);
     path.pop();
   }
 }
@@ -95,8 +95,8 @@ export function writeEvents(events: readonly BaseEvent[], body: EntryBody): stri
   const shared = all.length > 1 ? getShared(all) : {};
   const written: unknown[] = all.map((event) => {
     const own: Record<string, unknown> = {};
-    for (const [key, value] of Object.entries(event))
-      if (key !== 'sessionId' && !Object.hasOwn(shared, key) && (key !== 'id' || value !== toId(event))) own[key] = value;
+    for (const key of Object.keys(event))
+      if (key !== 'sessionId' && !Object.hasOwn(shared, key) && (key !== 'id' || event[key] !== toId(event))) own[key] = event[key];
     return own;
   });
   const sources = findTexts(body);
