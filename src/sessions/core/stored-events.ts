@@ -4,8 +4,8 @@
 //          body of the entry holds.
 import type { BaseEvent, EventLineOptions } from '../../events/index.ts';
 import { formatEvent } from '../../events/index.ts';
-import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, isPlainObject, latestTime, readArray, readJsonObject } from '../../lib/index.ts';
+import type { Json, JsonObject } from '../../lib/index.ts';
+import { DamagedDataError, isList, isPlainObject, latestTime, readArray, readJsonObject } from '../../lib/index.ts';
 import { splitLines } from '../../step-by-step/index.ts';
 import type { LogEntry } from '../store/session-store.ts';
 import type { EntryBody } from './entries.ts';
@@ -129,6 +129,17 @@ function fillTexts(events: readonly JsonObject[], texts: unknown, body: string):
     const found = getAt(source, from);
     setAt(events, [event, ...place], typeof found === 'string' ? found : erased);
   }
+}
+
+/** Drops the references of stored events to texts whose place was erased from them. */
+export function dropErasedTexts(events: Json): Json {
+  const [preface, ...own] = isList(events) ? events : [];
+  if (!isPlainObject(preface) || !isList(preface['texts'])) return events;
+  const isThere = (text: Json): boolean => {
+    const [event, place] = isList(text) ? text : [];
+    return typeof event === 'number' && isPath(place) && getAt(own, [event, ...place]) === '';
+  };
+  return [{ ...preface, texts: preface['texts'].filter(isThere) }, ...own];
 }
 
 /** Reads the events of an entry of a session. A fork has copied entries of another. */
