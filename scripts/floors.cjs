@@ -22,7 +22,7 @@ const modules = [
   at('journal', 5, 'restate', 'dbos'),
   at('hooks', 5),
   at('tool-use', 6),
-  at('sessions', 6, 'table', 'sqlite', 'postgres'),
+  at('sessions', 6, 'table', 'sqlite', 'postgres', 'restate'),
   at('agent', 7),
   at('chat', 8),
   at('capabilities', 8, 'files', 'bash', 'definitions'),

@@ -30,7 +30,11 @@ const forgottenAfter = '7 days';
 type Values = Change['values'];
 type Row = Readonly<Record<string, Values[number] | undefined>>;
 
-const toRow = (columns: readonly string[], values: Values): Row => Object.fromEntries(columns.map((column, at) => [column, values[at]]));
+function toRow(columns: readonly string[], values: Values): Record<string, Values[number] | undefined> {
+  const row: Record<string, Values[number] | undefined> = {};
+  for (let at = 0; at < columns.length; at += 1) row[columns[at] ?? ''] = values[at];
+  return row;
+}
 
 /** Changes of one kind: of the rows of a table, or of those in which some columns have given values. */
 interface Group {
@@ -45,11 +49,12 @@ function groupChanges(changes: readonly Change[]): readonly Group[] {
   for (const change of changes) {
     const { type, table, values } = change;
     const columns = type === 'remove' ? change.columns : listColumns(table);
-    const name = [type, table, ...columns].join(' ');
+    const name = `${type} ${table} ${type === 'remove' ? columns.join(' ') : ''}`;
     const group = groups.get(name) ?? { type, table, columns, rows: [] };
     groups.set(name, group);
-    const oldSum = type === 'set' ? { old_sum: toRow(columns, change.before)['sum'] } : {};
-    group.rows.push({ ...toRow(columns, values), ...oldSum });
+    const row = toRow(columns, values);
+    if (type === 'set') row['old_sum'] = change.before[columns.indexOf('sum')];
+    group.rows.push(row);
   }
   return [...groups.values()];
 }
