@@ -54,7 +54,8 @@ function noteWrites(store: SessionStore, storedAt: StoredAt): SessionStore {
   const write: SessionStore['log']['write'] = async (asked) => {
     const written = await store.log.write(asked);
     const now = performance.now();
-    for (const { lastSeq } of asked.entries ?? []) if (lastSeq !== undefined) storedAt.set(toKey(asked.sessionId, lastSeq), now);
+    for (const { lastSeq, events } of asked.entries ?? [])
+      if (lastSeq !== undefined && events !== undefined) storedAt.set(toKey(asked.sessionId, lastSeq), now);
     return written;
   };
   return { ...store, log: { ...store.log, write } };
@@ -76,7 +77,7 @@ async function measureRound(schema: string): Promise<Round> {
   const ids = await Promise.all(made.map(async ({ creating }) => (await creating).id));
   const over = new AbortController();
   const reading = (async () => {
-    for await (const { sessionId, event } of reader.feed({ after: 'end', follow: true, signal: over.signal }))
+    for await (const { sessionId, event } of reader.feed({ follow: true, signal: over.signal }))
       readAt.set(toKey(sessionId, event.seq), performance.now());
   })().catch(() => undefined);
   const began = performance.now();
