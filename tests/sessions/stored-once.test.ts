@@ -87,12 +87,3 @@ test('a message to a step that goes on with an answer before it is superseded', 
   expect(await count(id, 'needle')).toBe(1);
   expect(await readAgain(id)).toStrictEqual(['first', 'needle']);
 });
-
-test('two messages of one id are both kept as they were sent', async () => {
-  const { open, readAgain } = setUp();
-  const runtime = open([{ text: 'Hello.' }]);
-  const { id } = await runtime.create({}, { by });
-  await runtime.send(id, Message.user('one', { id: 'm' }), { by });
-  await runtime.send(id, Message.user('two', { id: 'm' }), { by });
-  expect(await readAgain(id)).toStrictEqual(['one', 'two']);
-});
