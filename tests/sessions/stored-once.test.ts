@@ -1,6 +1,6 @@
 // A message that is sent stands once in the log of its session.
 import { expect, test } from 'vitest';
-import { createAgent, defineTool, Message } from '../../src/entry/index.ts';
+import { createAgent, defineTool } from '../../src/entry/index.ts';
 import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
