@@ -125,6 +125,8 @@ describe.each(pickSubjects(places))('a message to a session over %s', (_, makePl
     if (fate === 'refused') {
       const error = await refusal(send(), 'message-refused');
       expect(error).toMatchObject({ waitIds: (await runtime.get('s')).waitingFor.map(({ id }) => id) });
+      // No rule gets a message past a limit.
+      expect(error.message).toContain(name === 'waiting for a grant' ? 'Raise the limit with grant(amounts)' : 'another whileWaiting');
       expect(await readActions(place.open(), 's')).toHaveLength(before);
       expect((await runtime.get('s')).status).toBe('waiting');
       await situation.end(stage, runtime);

@@ -35,7 +35,8 @@ export function assertNewMessage(state: RunState, id: Json | undefined, queued: 
 
 /** Throws if a session that waits does not take this message. */
 export function assertTakesMessage(state: RunState, { whileWaiting }: SendRequest): void {
-  if (whileWaiting !== 'refuse' || !isWaiting(state)) return;
+  // A message that no rule would get past a limit is refused by the state, with what to do.
+  if (whileWaiting !== 'refuse' || !isWaiting(state) || isWaitingForGrant(state)) return;
   const waitIds = state.waitingFor.map(({ id }) => id);
   throw new MessageRefusedError(waitIds, 'Answer that first, or send the message with another whileWaiting: "supersede" or "queue".');
 }
