@@ -27,6 +27,7 @@ export { CrashLoopDetected } from './core/action-events.ts';
 export type { ApprovalUse, SessionEvent } from './core/action-events.ts';
 export type { SessionApproval } from './core/session-approvals.ts';
 export { ApprovalRevoked, CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './core/action-events.ts';
+export { assertNewMessage } from './core/message-rules.ts';
 export { isTraceparent } from './core/parse-input.ts';
 export { OnVersionChange } from './core/agents.ts';
 export { computeApprovalDigest } from './core/approval-digest.ts';
