@@ -69,6 +69,7 @@ export type {
   ListedWaits,
   WaitsQuery,
   Recovery,
+  RunOnceResult,
   RuntimeHealth,
   SessionFilter,
   SessionRuntime,
