@@ -103,7 +103,7 @@ export interface ConversationKind<State extends TurnState<S>, S extends ChatStep
 async function checkArgs(
   joined: readonly JoinedParticipant[],
   ...[toolName, args, agent]: Parameters<Orchestrator['checkArgs']>
-): Promise<string | undefined> {
+): ReturnType<Orchestrator['checkArgs']> {
   if (agent !== undefined) {
     const [name = '', ...inside] = agent.split('/');
     const asker = joined.find((each) => each.name === name);

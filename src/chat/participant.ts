@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import type { Answer, Ports, StepScope, Wait } from '../step-by-step/index.ts';
+import type { ArgsProblem } from '../tools/index.ts';
 import { checkOptions, optionRule } from '../tool-use/index.ts';
 import type { ChatStep, InnerRun, ParticipantWindow, TurnMemo, UnfinishedTurn } from './chat-step.ts';
 import type { ParticipantKind } from './participant-kind.ts';
@@ -55,7 +56,7 @@ export interface JoinedParticipant extends ParticipantInfo {
   speak(turn: Turn): Promise<TurnResult>;
   readonly toolNames?: readonly string[];
   /** Describes what is wrong with the arguments for one of its tools; undefined if they fit, or if the tool is not its own. */
-  checkArgs?(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
+  checkArgs?(toolName: string, args: unknown, agent?: string): Promise<ArgsProblem | undefined>;
 }
 
 /** Words of somebody who is not a model, parsed. */

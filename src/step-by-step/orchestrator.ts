@@ -2,6 +2,7 @@ import type { StateLines } from './codec/lines.ts';
 import type { BaseEvent, EventOfType, Unsubscribe } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import type { Message, MessageContent, Messages } from '../messages/index.ts';
+import type { ArgsProblem } from '../tools/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import type { RunResult } from './run-result.ts';
 import type { RunOptions } from './run-options.ts';
@@ -88,9 +89,9 @@ export interface Orchestrator<
   restore(stored: unknown): State;
   /**
    * Returns why one of its tools cannot run with these arguments: they are not valid, or there is no such tool. `agent` is the path of
-   * the nested run that made the call.
+   * the nested run that made the call. An object says that it can, but that the tool's schema changes them.
    */
-  checkArgs(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
+  checkArgs(toolName: string, args: unknown, agent?: string): Promise<ArgsProblem | undefined>;
   /** Listens to one type of event in all runs. */
   onEvent<Type extends Event['type']>(type: Type, listener: (event: EventOfType<Event, Type>) => unknown): Unsubscribe;
   /** Listens to all events of all runs. */

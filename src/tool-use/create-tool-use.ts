@@ -114,7 +114,7 @@ function toDefinition(
 async function describeArgsProblem(
   tools: ToolSet,
   ...[name, args, agent]: Parameters<Orchestrator['checkArgs']>
-): Promise<string | undefined> {
+): ReturnType<Orchestrator['checkArgs']> {
   if (agent !== undefined) {
     for (const tool of tools.names.map((each) => tools.get(each))) {
       const problem = tool?.type === 'nested' ? await tool.checkInner?.(name, args, agent) : undefined;

@@ -1,13 +1,14 @@
 // Resuming a step that waited.
 // G1. What was not answered keeps waiting; what was answered badly waits again, and says what was wrong.
 // G2. The step ends when every call has a result.
-// G3. An answer for a run inside a call goes to that run.
+// G3. Edited arguments run as they were sent, or not at all: whoever authorized them has seen no others.
+// G4. An answer for a run inside a call goes to that run.
 import { assertNever, copyFrozen } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Answer, PendingStep, ProducedStep, Wait } from '../step-by-step/index.ts';
 import type { PreparedCall, ToolExecution } from '../tools/index.ts';
-import { toAnsweredExecution, prepareCall, toRejectedExecution, toUnknownExecution, withArgs } from '../tools/index.ts';
+import { findSchemaChange, toAnsweredExecution, prepareCall, toRejectedExecution, toUnknownExecution, withArgs } from '../tools/index.ts';
 import { describeGivenUp } from './finish-step.ts';
 import { runNestedCall, toOuterId } from './run-nested-call.ts';
 import { completeCall, emitCompleted, findPlace, mergeResults, recallMade, runToolCalls } from './run-tool-calls.ts';
@@ -39,10 +40,13 @@ async function applyAnswer(work: Work, wait: CallWait, answer: Answer): Promise<
       const edited = withArgs(call, copyFrozen(answer.args));
       const prepared = await prepareApproved(work, edited);
       // If it was interrupted before it was checked, the answer is still good.
-      if (prepared.type !== 'ended' || prepared.execution.status !== 'failed') return { type: 'run', call: edited };
+      const isFailed = prepared.type === 'ended' && prepared.execution.status === 'failed';
+      const changed = 'parsed' in prepared ? findSchemaChange(prepared.call, prepared.parsed)?.change : undefined;
+      const problem = isFailed ? prepared.execution.failure.message : changed && `The edited arguments were not run: ${changed}`;
+      if (problem === undefined) return { type: 'run', call: edited };
       const made = recallMade(work, prepared, findPlace(work.step, call, 0));
       if (made !== undefined) return { type: 'ended', call: edited, execution: made };
-      return { type: 'waits', wait: { ...wait, problem: prepared.execution.failure.message } };
+      return { type: 'waits', wait: { ...wait, problem } };
     }
     case 'rejected':
       return { type: 'ended', call, execution: toRejectedExecution(call, answer.reason, { startedAt }) };

@@ -641,6 +641,31 @@ describe('calls that wait for somebody', () => {
     expect(end.steps[0]!.executions[0]).toMatchObject({ args: { to: 'Ann', usd: 7 }, value: { paid: 7 } });
   });
 
+  test('arguments that were edited run as they were sent, or the call waits again: the schema does not change them', async () => {
+    const paid: unknown[] = [];
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      input: z.object({ usd: z.number(), fee: z.number().default(100) }),
+      needsApproval: true,
+      run: (args) => paid.push(args),
+    });
+    const { orchestrator, start } = setUp([calls({ id: 'c1', name: 'pay', args: { usd: 5 } }), five, five], { tools: [pay] });
+    const waiting = await orchestrator.run(start);
+    const again = await orchestrator.run(waiting.approve('c1', { args: { usd: 6 } }));
+    expect([again.waitingFor[0]?.problem, paid]).toStrictEqual([
+      'The edited arguments were not run: the schema of "pay" changes them (fee). Send them as they will run, defaults included.',
+      [],
+    ]);
+    await orchestrator.run(again.approve('c1', { args: { usd: 6, fee: 1 } }));
+    // What was shown runs as it would without an approval.
+    await orchestrator.run(waiting.approve('c1'));
+    expect(paid).toStrictEqual([
+      { usd: 6, fee: 1 },
+      { usd: 5, fee: 100 },
+    ]);
+  });
+
   test('an answer that does not fit waits again, and says why', async () => {
     const { waiting, orchestrator } = await waitingRun();
     const wrong = await orchestrator.run(waiting.answer('call-4', { clicked: 'yes' }));

@@ -6,7 +6,7 @@ export { defineTool } from './define-tool.ts';
 export { describeTool } from './describe-tool.ts';
 export { InvalidToolError } from './invalid-tool-error.ts';
 export type { EndedCall, NestedCall, PreparedCall, WaitingCall } from './prepare-call.ts';
-export { findArgsProblem, prepareCall, withArgs } from './prepare-call.ts';
+export { findArgsProblem, findSchemaChange, prepareCall, withArgs } from './prepare-call.ts';
 export { unknownToolText } from './tool-name.ts';
 export { providerTool } from './provider-tool.ts';
 export { recallCall, runCall } from './run-call.ts';
@@ -32,6 +32,16 @@ export type { ClientToolOptions, FunctionToolOptions } from './tool-options.ts';
 export type { ContextNeeded, Tools } from './tool-set.ts';
 export { ToolSet } from './tool-set.ts';
 export type { ToolName, ToolResultValue } from './tool-types.ts';
-export type { ClientTool, DescribedTool, FunctionTool, ModelOutput, NestedTool, ReconcileResult, ShownCall, Tool } from './tool.ts';
+export type {
+  ArgsProblem,
+  ClientTool,
+  DescribedTool,
+  FunctionTool,
+  ModelOutput,
+  NestedTool,
+  ReconcileResult,
+  ShownCall,
+  Tool,
+} from './tool.ts';
 export type { AnswerSchema } from './value-schema.ts';
 export { toAnswerSchema } from './value-schema.ts';

@@ -1,12 +1,12 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { Clock, Json, Soon } from '../lib/index.ts';
-import { aborted, cleanText, jsonCopy, systemClock, toCanonical, untilAborted } from '../lib/index.ts';
+import { aborted, cleanText, isPlainObject, jsonCopy, jsonEquals, systemClock, toCanonical, untilAborted } from '../lib/index.ts';
 import type { ProviderTool, ToolCall } from '../messages/index.ts';
 import { findJsonProblem } from './json-problem.ts';
 import type { Parsed } from './schema-issue.ts';
 import { issuesText } from './schema-issue.ts';
-import type { ClientTool, FunctionTool, NestedTool, Tool } from './tool.ts';
+import type { ArgsProblem, ClientTool, FunctionTool, NestedTool, Tool } from './tool.ts';
 import type { ToolExecution } from './tool-execution.ts';
 import { toCancelledExecution, toFailedExecution } from './tool-execution.ts';
 import { unknownToolText } from './tool-name.ts';
@@ -183,11 +183,25 @@ function toNext<Context>({ call, tool }: CheckedCall, read: Read<unknown>, optio
 
 const providerToolText = (name: string): string => `"${name}" is run by the provider. It cannot be run here.`;
 
+/** Describes how the schema of a tool changes arguments, as by a default; undefined if it leaves them as they are. */
+export function findSchemaChange(
+  { name, args }: Pick<ToolCall, 'name' | 'args'>,
+  parsed: unknown,
+): { readonly change: string } | undefined {
+  const canonical = toCanonical(parsed);
+  if (canonical.ok && jsonEquals(canonical.value, args)) return undefined;
+  const [sent = {}, run = {}] = [args, canonical.ok ? canonical.value : {}].map((value) => (isPlainObject(value) ? value : {}));
+  const names = Object.keys({ ...sent, ...run }).filter(
+    (key) => !(key in sent && key in run && jsonEquals(sent[key] ?? null, run[key] ?? null)),
+  );
+  return { change: `the schema of "${name}" changes them (${names.join(', ')}). Send them as they will run, defaults included.` };
+}
+
 /** The problem with the arguments for a tool; undefined if they fit. */
-export async function findArgsProblem(tool: Tool, args: Json): Promise<string | undefined> {
+export async function findArgsProblem(tool: Tool, args: Json): Promise<ArgsProblem | undefined> {
   if (tool.type === 'provider') return providerToolText(tool.name);
   const parsed = await parseArgs(tool, jsonCopy(args));
-  return parsed.ok ? undefined : parsed.message;
+  return parsed.ok ? findSchemaChange({ name: tool.name, args }, parsed.value) : parsed.message;
 }
 
 /** The same call with other arguments, as after a person edited them. */

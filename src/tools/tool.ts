@@ -5,6 +5,9 @@ import type { ContentPart, ProviderTool } from '../messages/index.ts';
 import type { ApprovalContext, ReconcileContext, ToolContext } from './tool-context.ts';
 import type { InputSchema, ValueSchema } from './value-schema.ts';
 
+/** Reason why a tool cannot run with arguments; an object if it can, but not as they were sent: its schema changes them. */
+export type ArgsProblem = string | { readonly change: string };
+
 /** Result as the model reads it: text, data, or parts such as images. */
 export type ModelOutput = string | Json | readonly ContentPart[];
 
@@ -78,7 +81,7 @@ export interface NestedTool<Args = never, Result = unknown, Host = never> extend
   /** Starts or resumes the run of a call. It comes with the tool, so that bundles without such tools need no code for them. */
   readonly start: Callback<[work: object, call: object, at: object], Promise<unknown>>;
   /** Returns the problem with arguments for a tool of a run inside, by the path of names that leads to that run. */
-  readonly checkInner?: ((toolName: string, args: unknown, agent: string) => Promise<string | undefined>) | undefined;
+  readonly checkInner?: ((toolName: string, args: unknown, agent: string) => Promise<ArgsProblem | undefined>) | undefined;
 }
 
 /** Anything that a model may call. */

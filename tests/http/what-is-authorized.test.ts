@@ -1,6 +1,7 @@
 // authorize decides about exactly what will run, over HTTP, AG-UI and useChat; authenticate comes first, before any body is read.
 import { createServer, request as openRequest } from 'node:http';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
 import type { Agent } from '../../src/agent/index.ts';
 import { createAgent } from '../../src/agent/index.ts';
 import { createAgUiHandler } from '../../src/broadcasting/ag-ui/index.ts';
@@ -13,7 +14,7 @@ import { agentParticipant, createChat, llmParticipant } from '../../src/chat/ind
 import type { Model } from '../../src/inference/index.ts';
 import type { JsonObject } from '../../src/lib/index.ts';
 import { readField } from '../../src/lib/index.ts';
-import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
+import { createMemoryPlace, createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import type { Orchestrator } from '../../src/step-by-step/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
@@ -168,6 +169,111 @@ describe('edited arguments that are changed when they are stored', () => {
     expect(refused).toMatchObject({ status: 400, body: { error: { code: 'invalid-argument' } } });
     expect(refused.body.error.message).toContain('must be object, found null. The call is still waiting.');
     expect([runs, (await site.runtime.actions(id)).map(({ type }) => type)]).toEqual([[], ['create', 'send']]);
+  });
+});
+
+describe('edited arguments that the schema of the tool would change are refused', () => {
+  const by = { id: 'ann', kind: 'user' };
+  const runs: unknown[] = [];
+  const make = () => {
+    runs.length = 0;
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      input: z.object({ euros: z.coerce.number(), fee: z.number().default(1_000_000) }),
+      needsApproval: true,
+      run: (args) => {
+        runs.push(args);
+        return 'paid';
+      },
+    });
+    const asks = (name: string, args: JsonObject): Model =>
+      scriptedModel([({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'Done.' : { toolCalls: [{ name, args }] })], {
+        repeatLast: true,
+      });
+    const inside = { model: asks('pay', { euros: 5 }), tools: [pay] };
+    const clerk = createAgent({ id: 'clerk', ...inside });
+    const capabilities = [subAgents({ agents: { clerk: { agent: clerk, description: 'Pays.' } } })];
+    return {
+      agent: createAgent({ id: 'desk', ...inside }),
+      'sub-agent': createAgent({ id: 'desk', model: asks('spawn_subagent', { subagent: 'clerk', prompt: 'Pay.' }), capabilities }),
+      'chat of two who have the tool': createChat({
+        id: 'desk',
+        participants: ['one', 'two'].map((name) => llmParticipant({ name, ...inside })),
+      }),
+    };
+  };
+  const change = /^The edited arguments .*were not run: the schema of "pay" changes them \(fee\)\. Send them as they will run/;
+  const post = (url: string, body: object) =>
+    new Request(`http://host${url}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+  /** A session that waits for an approval of the call. A client without agents answers for a worker elsewhere. */
+  const open = async (agent: Orchestrator, isClient: boolean) => {
+    const store = createMemoryPlace();
+    const worker = createSessionRuntime({ agents: [agent], store: store.open(), role: 'worker' });
+    const runtime = isClient ? createSessionRuntime({ agents: [], states: [agent.states], store: store.open(), role: 'client' }) : worker;
+    onTestFinished(async () => {
+      await Promise.all([worker.drain({ timeoutMs: 0 }), runtime.drain({ timeoutMs: 0 })]);
+    });
+    await worker.create({ id: 's' }, { by });
+    await worker.send('s', 'Pay.', { by });
+    const [wait] = (await runtime.get('s')).waitingFor;
+    if (wait === undefined) throw new Error('An approval was expected.');
+    const asked: unknown[] = [];
+    const authorize: Authorize = (question) => {
+      if (question.action === 'approve') asked.push(question.wait?.type === 'approval' ? question.wait.args : undefined);
+      return true;
+    };
+    return { runtime, wait, asked, options: { authenticate: () => by, authorize, newSession: () => ({}) } };
+  };
+
+  const kinds = ['agent', 'sub-agent', 'chat of two who have the tool'] as const;
+  it.each(kinds.flatMap((kind) => [true, false].map((isClient) => [kind, isClient] as const)))(
+    'over HTTP: %s, client without agents: %s',
+    async (kind, isClient) => {
+      const { runtime, wait, asked, options } = await open(make()[kind], isClient);
+      const handle = createSessionHandler(runtime, options);
+      const approveWith = (args: object) =>
+        handle(post(`/sessions/s/waits/${encodeURIComponent(wait.id)}/approve`, { digest: wait.digest, until: 'rest', args }));
+      const refused = await approveWith({ euros: 5 });
+      expect([refused.status, await refused.json()]).toMatchObject([400, { error: { message: expect.stringMatching(change) as string } }]);
+      expect(runs).toEqual([]);
+      expect((await approveWith({ euros: 5, fee: 1 })).status).toBe(200);
+      expect([runs, asked]).toEqual([[{ euros: 5, fee: 1 }], [{ euros: 5 }, { euros: 5, fee: 1 }]]);
+    },
+  );
+
+  it('over AG-UI', async () => {
+    const { runtime, options } = await open(make().agent, false);
+    const handle = createAgUiHandler(runtime, options);
+    const run = async (runId: string, resume: readonly object[]) => {
+      const seen = await readEvents(await handle(post('/', { threadId: 's', runId, messages: [], resume })));
+      return (readField(seen.at(-1)?.['outcome'], 'interrupts') ?? []) as readonly { readonly id: string; readonly message: string }[];
+    };
+    const [first] = await run('r1', []);
+    if (first === undefined) throw new Error('An interrupt was expected.');
+    const refused = await handle(
+      post('/', { threadId: 's', runId: 'r2', messages: [], resume: [approve(first, { editedArgs: { euros: 5 } })] }),
+    );
+    expect((await readEvents(refused)).at(-1)).toMatchObject({ type: 'RUN_ERROR', message: expect.stringMatching(change) as string });
+    expect(runs).toEqual([]);
+    await run('r3', [approve(first, { editedArgs: { euros: 5, fee: 1 } })]);
+    expect(runs).toEqual([{ euros: 5, fee: 1 }]);
+  });
+
+  it('over useChat', async () => {
+    const site = await openChatSite({ agent: make().agent });
+    const page = await site.open('c1', { isAutomatic: false });
+    await page.sendMessage({ text: 'Pay.' });
+    const [id = ''] = getApprovals(page);
+    await page.addToolApprovalResponse({ id, approved: true });
+    const give = async (edited: object) =>
+      (await site.request('POST', '', { id: 'c1', messages: page.messages, edits: { [id]: edited } })).text();
+    expect(await give({ euros: 5 })).toMatch(change);
+    expect(runs).toEqual([]);
+    await give({ euros: 5, fee: 1 });
+    await until(() => runs.length === 1);
+    expect(runs).toEqual([{ euros: 5, fee: 1 }]);
   });
 });
 

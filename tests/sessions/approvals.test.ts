@@ -67,6 +67,7 @@ describe.each(pickSubjects(places))('approvals over %s', (_, makePlace) => {
       digest: wait.digest,
       by: bob,
       at: clock.now(),
+      shown: { toolName: 'pay', args: { amount: 5 } },
     });
   });
 

@@ -220,6 +220,37 @@ describe('erasing a message', () => {
     expect(await start().send('s', 'say More', { by: ann })).toMatchObject({ text: 'More' });
   });
 
+  test('after its call was approved for the session, with the reason that the rule gave and arguments of any length', async () => {
+    const { start, place, clock, ids } = stageOn(createMemoryPlace());
+    const long = `${secret}-${'x'.repeat(300)}`;
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      input: { type: 'object', properties: { to: { type: 'string' } } } as const,
+      needsApproval: ({ to = '' }) => `${to} is new`,
+      approvalScope: { arguments: 'exact', maxUses: 3, expiresMs: 60_000 },
+      run: () => 'paid',
+    });
+    const call = { toolCalls: [{ name: 'pay', id: 'c1', args: { to: long } }] };
+    const again = { toolCalls: [{ name: 'pay', id: 'c2', args: {} }] };
+    const model = scriptedModel([call, { text: 'Done.' }, again, { text: 'End' }]);
+    const startDesk = (): EmbeddedRuntime => start({ agents: [createAgent({ id: 'desk', model, tools: [pay], ports: { clock, ids } })] });
+    const runtime = startDesk();
+    await runtime.create({ id: 's' }, { by: ann });
+    await runtime.send('s', 'Go.', { by: ann });
+    expect(await getWait(runtime, 's')).toMatchObject({ reason: `${long} is new` });
+    await runtime.approve('s', await getWait(runtime, 's'), { by: bob, scope: 'session' });
+    const store = place.open();
+    await runtime.eraseMessage('s', (await findSecret(runtime, 's', 'assistant')).id, { by: bob });
+    expect(await readEverything(store)).not.toContain(secret);
+    const next = startDesk();
+    expect((await next.get('s')).approvals).toEqual([]);
+    const asked = (await readEvents(next, 's')).find(({ type }) => type === 'ToolApprovalRequested');
+    expect(asked).toMatchObject({ args: {}, reason: '[erased]' });
+    // The approval does not cover a call without arguments either.
+    expect(await next.send('s', 'Go on.', { by: ann })).toMatchObject({ status: 'waiting' });
+  });
+
   test('of a chat, with what the run inside the turn told of it', async () => {
     const place = createMemoryPlace();
     const parts = { clock: createFakeClock(), ids: createCountingIds() };

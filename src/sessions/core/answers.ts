@@ -111,8 +111,13 @@ async function checkApproved(
   if (args === undefined && !isChanged) return;
   const problem = await agent.checkArgs(toolName, args === undefined ? asked : args, inside);
   if (problem === undefined) return;
+  if (typeof problem === 'object') {
+    // What was shown may be changed by the schema, as it would have been without an approval; what was edited runs as it was sent.
+    if (args === undefined) return;
+    throw new InvalidArgumentError(`The edited arguments for "${toolName}" were not run: ${problem.change} The call is still waiting.`);
+  }
   // Arguments that nobody could get right are not the editor's mistake.
-  if (isChanged && (args === undefined || (await agent.checkArgs(toolName, asked, inside)) !== undefined)) {
+  if (isChanged && (args === undefined || typeof (await agent.checkArgs(toolName, asked, inside)) === 'string')) {
     const versions = { stored: describeIdentity(askedBy), found: describeIdentity(found) };
     throw new AgentChangedError(found.id, { ...versions, toolName, problem, inside });
   }

@@ -1,12 +1,15 @@
 // Erasing a message from a log.
 // Y1. Its content is replaced wherever it is stored: states, changes, actions, events; and so is what can be found of it elsewhere: the
-//     arguments of its calls, the results that it says, copies of its text, and what quotes it in a stored request.
+//     arguments of its calls, the reasons for asking about them, the results that it says, copies of its text, and what quotes it in a
+//     stored request. An approval for the rest of the session that names arguments of its calls is gone.
 // Y2. The log replays as before. Ids and numbers stay.
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { InvalidArgumentError, isList, jsonEquals } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import type { LogEntry, SessionWrite } from '../store/session-store.ts';
 import { readStored } from './entries.ts';
+import { toApprovalId } from './session-approvals.ts';
+import { dropErasedTexts } from './stored-events.ts';
 import type { StoredMessage } from './erased-content.ts';
 import {
   erased,
@@ -52,7 +55,7 @@ export function findErased(
     found.look(stored);
     if (!found.isKnown) return undefined;
     return stored.flatMap((before) => {
-      const after = { ...before, body: found.erase(before.body), events: found.erase(before.events) };
+      const after = { ...before, body: found.erase(before.body), events: dropErasedTexts(found.erase(before.events)) };
       if (jsonEquals(after, before)) return [];
       const { n, body, events } = after;
       return [{ n, body: writeText(body), ...(events !== null && { events: writeText(events) }) }];
@@ -83,6 +86,9 @@ const wordKeys = new Set(['text', 'reasoning', 'content', 'prompt', 'result', 'e
 /** Shorter texts are part of too many others. */
 const shortestQuote = 3;
 
+/** Types of what asks about a call: its reason may quote the arguments. Other reasons are those of a person. */
+const asking: readonly (Json | undefined)[] = ['approval', 'ToolApprovalRequested'];
+
 const isSentRequest = ({ definition, digest }: JsonObject): boolean => typeof definition === 'string' && typeof digest === 'string';
 
 /** A message, and what a log has of it. */
@@ -91,6 +97,8 @@ class FoundMessage {
   readonly #messages = new Map<string, StoredMessage>();
   /** Calls whose arguments it holds. */
   readonly #calls = new Set<string>();
+  /** Digests of approvals of those calls. */
+  readonly #digests = new Set<string>();
   /** Calls whose results it holds. */
   readonly #results = new Set<string>();
   /** Its texts, and those of failures that it says. */
@@ -114,7 +122,8 @@ class FoundMessage {
   #lookInside(node: JsonObject, beside: readonly string[]): void {
     const inside = listWritten(node) ?? beside;
     for (const value of Object.values(node)) this.look(value, inside);
-    const { fields, messages, toolCallId, message, refusedParts } = node;
+    const { fields, messages, toolCallId, message, refusedParts, type, waitId, digest } = node;
+    if (type === 'approve' && this.#calls.has(toText(waitId))) this.#digests.add(toText(digest));
     // A failure that names one of its attachments says what the file is called.
     const isRefused = getItems(refusedParts).some((part) => isObject(part) && part['messageId'] === this.#id);
     if (typeof message === 'string' && (isRefused || this.#results.has(toText(toolCallId)))) this.#texts.add(message);
@@ -136,6 +145,7 @@ class FoundMessage {
       .filter(isKept)
       .map(([key, value]): [string, Json] => {
         if (wordKeys.has(key)) return [key, this.#eraseWords(value, isNamed) ?? this.erase(value, inside)];
+        if (key === 'approvals' && isList(value)) return [key, value.filter((approval) => !this.#isOfCall(approval))];
         return [key, this.#calls.has(key) && isObject(value) ? eraseMemo(value) : this.erase(value, inside)];
       });
     const next: JsonObject = isSentRequest(node) ? this.#eraseQuotes(Object.fromEntries(fields)) : Object.fromEntries(fields);
@@ -186,13 +196,21 @@ class FoundMessage {
     return value.map((item) => (this.#texts.has(item) ? erased : item));
   }
 
+  /** True for an approval for the rest of the session that names arguments of a call. */
+  #isOfCall(approval: Json): boolean {
+    if (!isObject(approval) || !('args' in approval)) return false;
+    return [...this.#digests].some((digest) => toApprovalId(digest) === approval['id']);
+  }
+
   /** Erases what an event, a wait, an answer, an action, a failure or an execution has of a call. */
   #eraseCall(node: JsonObject, id: Json | undefined): JsonObject {
     if (typeof id !== 'string') return node;
     let next = node;
     if (this.#calls.has(id)) {
-      const { rawArgs: _, ...rest } = next;
-      next = replace(rest, { args: erasedArgs });
+      const { rawArgs: _, shown, ...rest } = next;
+      const words = { args: erasedArgs, problem: erased, ...(asking.includes(next['type']) && { reason: erased }) };
+      next = replace(rest, words);
+      if (isObject(shown)) next = { ...next, shown: replace(shown, { args: erasedArgs, reason: erased }) };
     }
     if (!this.#results.has(id)) return next;
     next = replace(next, { value: erased, result: erased, error: erased, message: erased, reason: erased });

@@ -27,7 +27,8 @@ export interface SessionApproval {
 
 type ApprovalWait = Extract<Wait, { readonly type: 'approval' }>;
 
-const toApprovalId = (digest: string): string => digest.slice(0, 16);
+/** Returns the id of an approval that was given for what has this digest. */
+export const toApprovalId = (digest: string): string => digest.slice(0, 16);
 
 /** Throws if an approval of a wait may not be given for the rest of a session. */
 export function assertScopeAllowed(wait: Wait): void {
