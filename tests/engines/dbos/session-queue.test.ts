@@ -1,5 +1,6 @@
 // Sessions that a queue of the real DBOS runs: no process is a worker.
 import { DBOS } from '@dbos-inc/dbos-sdk';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { createSessionQueue } from '../../../examples/dbos/session-queue.ts';
 import { createAgent, defineTool } from '../../../src/entry/index.ts';
@@ -13,7 +14,13 @@ const by = { id: 'ann', kind: 'user' } as const;
 const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
 const ran: string[] = [];
 const define = (name: string, needsApproval: boolean) =>
-  defineTool({ name, description: `Does ${name}.`, input, needsApproval, run: ({ amount }) => void ran.push(`${name} ${amount}`) });
+  defineTool({
+    name,
+    description: `Does ${name}.`,
+    input,
+    needsApproval,
+    run: ({ amount }) => pause(20).then(() => void ran.push(`${name} ${amount}`)),
+  });
 const agent = createAgent({ id: 'desk', model: obedientModel(), tools: [define('note', false), define('pay', true)] });
 
 const place = createMemoryPlace();
@@ -31,7 +38,7 @@ const flaky: EmbeddedRuntime = {
 };
 
 const server = await startPostgres();
-const enqueue = createSessionQueue({ dbos: DBOS, runtime: flaky, untilMs: 1, retryMs: 10 });
+const enqueue = createSessionQueue({ dbos: DBOS, runtime: flaky, untilMs: 10, retryMs: 10 });
 DBOS.setConfig({ name: 'sessions', systemDatabaseUrl: server.url, logger: quietLogger });
 await DBOS.launch();
 await DBOS.registerQueue('sessions', { minPollingIntervalMs: 20 });
