@@ -70,6 +70,7 @@ export type {
   ListedWaits,
   WaitsQuery,
   Recovery,
+  RunOnceResult,
   RuntimeHealth,
   SessionFilter,
   SessionRuntime,
