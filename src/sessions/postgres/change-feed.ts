@@ -121,7 +121,7 @@ interface Listening {
 }
 
 function startListening(options: ParsedOptions, emit: Emit): Listening {
-  const { clock, pool, schema } = options;
+  const { clock, pool, listenPool, schema } = options;
   const channel = toChannel(schema);
   const stopping = new AbortController();
   const isOver = (): boolean => stopping.signal.aborted;
@@ -131,8 +131,8 @@ function startListening(options: ParsedOptions, emit: Emit): Listening {
   async function look(): Promise<void> {
     while (!isOver()) {
       await pause(clock, lookMs, stopping.signal);
-      // It waits for our connection, and nothing can be read any more.
-      if (pool.ending === true) stopping.abort();
+      // It waits for our connection, or nothing can be read any more.
+      if (pool.ending === true || listenPool.ending === true) stopping.abort();
       if (listener === undefined && !isOver()) emit(anything);
     }
   }
@@ -164,12 +164,12 @@ function startListening(options: ParsedOptions, emit: Emit): Listening {
   }
 
   async function keepListening(): Promise<void> {
-    // A pool of one connection has none to spare.
-    if ((pool.options?.max ?? 2) < 2) return;
+    // A pool of one connection has none to spare for this.
+    if (listenPool === pool && (pool.options?.max ?? 2) < 2) return;
     let pauseMs = firstPauseMs;
     while (!isOver()) {
       const began = clock.monotonic();
-      const client = await connect(options).catch(ignoreError);
+      const client = await connect({ ...options, pool: listenPool }).catch(ignoreError);
       if (client !== undefined && client.on === undefined) {
         client.release();
         return;

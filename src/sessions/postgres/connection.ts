@@ -28,7 +28,7 @@ export function answerInTime<Value>(work: Promise<Value>, { clock, timeoutMs }: 
 export const ignoreError = (): void => undefined;
 
 /** Takes a connection from the pool. */
-export async function connect(options: ParsedOptions): Promise<PostgresClient> {
+export async function connect(options: Timing & Pick<ParsedOptions, 'pool'>): Promise<PostgresClient> {
   const connecting = options.pool.connect();
   try {
     return await answerInTime(connecting, options);

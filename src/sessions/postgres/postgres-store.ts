@@ -29,7 +29,8 @@ function giveUp(error: unknown, { seconds, attempts }: { readonly seconds: strin
 /** Keeps sessions in a Postgres database, in tables of their own schema. Created when it is first used. */
 export function postgresStore(given: PostgresStoreOptions): SessionStore {
   const options = parseOptions(given);
-  const { pool, schema } = options;
+  const { schema } = options;
+  const pools = new Set([options.pool, options.listenPool]);
   const feed = createChangeFeed(options);
   const dialect = createDialect(() => feed.getListener());
   let opening: Promise<void> | undefined;
@@ -40,9 +41,9 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
 
   function open(): Promise<void> {
     if (opening === undefined) {
-      pool.on?.('error', ignoreError);
+      for (const pool of pools) pool.on?.('error', ignoreError);
       opening = run((query) => prepareSchema(query, schema)).catch((error: unknown) => {
-        pool.removeListener?.('error', ignoreError);
+        for (const pool of pools) pool.removeListener?.('error', ignoreError);
         opening = undefined;
         throw toOpenError(schema, error);
       });
@@ -80,8 +81,8 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
       await Promise.all([finished, feed.close()]);
       await opening?.catch(() => undefined);
       // A pool that is ending can still lose connections.
-      if (options.endsPool) await pool.end();
-      else pool.removeListener?.('error', ignoreError);
+      if (options.endsPool) await Promise.all([...pools].map((pool) => pool.end()));
+      else for (const pool of pools) pool.removeListener?.('error', ignoreError);
     },
   } satisfies TableDriver);
 }
