@@ -5,31 +5,45 @@
 import { JsonScanner } from '../lib/index.ts';
 import { JsonText } from './leak-guard.ts';
 
-const elementNames = ['tool_calls', 'tool_call', 'function_calls', 'function_call', 'tool_use', 'tool_code', 'invoke'];
-const prefixes = ['', 'antml:', 'minimax:', 'seed:'];
+const names = ['tool_calls', 'tool_call', 'function_calls', 'function_call', 'tool_use', 'tool_code', 'invoke'];
+const elementNames = [...names, 'TOOL_CALLS', 'TOOL_CALL', 'TOOLCALLS', 'TOOLCALL', 'FUNCTION_CALL'];
+const prefixes = ['', 'antml:', 'minimax:', 'seed:', 'steptml:', 'longcat_', '｜DSML｜', '|DSML|'];
+
+/** Tokens of models around a call, and those that close them. */
+const pairs: readonly (readonly [opening: string, closing: string])[] = [
+  ['<start_function_call>', '<end_function_call>'],
+  ['<|START_ACTION|>', '<|END_ACTION|>'],
+  ['<|action_start|>', '<|action_end|>'],
+];
 
 /** The beginnings of all markup. An element may have attributes, so its beginning is open; its end may stand alone. */
 const openings: readonly string[] = [
   ...prefixes.flatMap((prefix) => elementNames.flatMap((name) => [`<${prefix}${name}`, `</${prefix}${name}>`])),
   '<function=',
-  '<start_function_call>',
-  '<|tool_call',
+  ...pairs.map(([opening]) => opening),
+  ...['|', '｜'].flatMap((bar) => [`<${bar}tool_call`, `<${bar}tool▁call`]),
   '<|python_tag|>',
-  '<｜tool▁call',
-  '[TOOL_CALLS]',
+  ...['', '<|start|>assistant'].flatMap((start) => [`${start}<|channel|>commentary to=`, `${start}<|channel|>analysis to=`]),
+  '<|start|>assistant to=',
+  ...['TOOL_CALLS', 'TOOL_CALL', 'TOOLCALLS', 'TOOLCALL'].map((name) => `[${name}]`),
+  '```tool_call',
+  '```function_call',
 ];
 const longestOpening = Math.max(...openings.map(({ length }) => length));
 
-const elementName = `(?:${prefixes.join('|')})(?:${elementNames.join('|')})`;
+const elementName = `(?:${prefixes.map((prefix) => prefix.replaceAll('|', '\\|')).join('|')})(?:${elementNames.join('|')})`;
 const element = new RegExp(`<(${elementName})(?:\\s[^<>]*)?>`, 'y');
 // Some chat templates begin a call for the model, which then only ends it.
 const strayEnd = new RegExp(`</${elementName}>`, 'y');
 const namedFunction = /<function=[^<>\s]+>/y;
 // Single tokens of the model: never prose, whatever stands between them.
 const section = /<[|｜](tool[_▁]calls?(?:[_▁]section)?)[_▁](?:begin|start)[|｜]>/y;
+const fence = /```(?:tool|function)_calls?[ \t]*\n/y;
 // Nothing has to close these: the JSON behind them does.
-const unclosed = /(?:\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?\|>)\s*[\w.:-]*(?:\[(?:ARGS|CALL_ID)\][\w-]*)*\s*/y;
-const closingToken = /\s*<(?:\/?\||\|\/)tool_calls?\|>/y;
+const channel = '(?:<\\|start\\|>assistant)?(?: to=[^<>]*)?<\\|channel\\|>[^<>]*(?:<\\|constrain\\|>[^<>]*)?<\\|message\\|>';
+const named = '(?:\\[TOOL_?CALLS?\\]|<\\|python_tag\\|>|<\\|tool_calls?\\|>)\\s*[\\w.:-]*(?:\\[(?:ARGS|CALL_ID)\\][\\w-]*)*';
+const unclosed = new RegExp(`(?:${named}|${channel})\\s*`, 'y');
+const closingToken = /\s*(?:<(?:\/?\||\|\/)tool_calls?\|>|<\|(?:call|end)\|>|\[\/TOOL_?CALLS?\])/y;
 
 /** A block of markup in a text. */
 interface Block {
@@ -55,12 +69,13 @@ function readOpening(text: string, at: number): Opened | undefined {
   const tag = match(element, text, at);
   if (tag !== null) return { bodyAt: element.lastIndex, closing: `</${tag[1] ?? ''}>` };
   if (match(namedFunction, text, at) !== null) return { bodyAt: namedFunction.lastIndex, closing: '</function>' };
-  if (text.startsWith('<start_function_call>', at))
-    return { bodyAt: at + '<start_function_call>'.length, closing: '<end_function_call>', mayHoldAnything: true };
+  if (match(fence, text, at) !== null) return { bodyAt: fence.lastIndex, closing: '```' };
+  const pair = pairs.find(([opening]) => text.startsWith(opening, at));
+  if (pair !== undefined) return { bodyAt: at + pair[0].length, closing: pair[1], mayHoldAnything: true };
   const token = match(section, text, at);
   if (token === null) return undefined;
   const [whole, name = ''] = token;
-  const [bar, space] = whole.includes('｜') ? ['｜', '▁'] : ['|', '_'];
+  const [bar, space] = [whole.includes('｜') ? '｜' : '|', whole.includes('▁') ? '▁' : '_'];
   return { bodyAt: section.lastIndex, closing: `<${bar}${name}${space}end${bar}>`, mayHoldAnything: true };
 }
 
@@ -114,7 +129,7 @@ interface Opening {
 
 /** Finds the first markup from an index on, or what may become markup if more text follows. */
 export function findMarkup(text: string, from = 0): Opening | undefined {
-  const start = /[<[]/g;
+  const start = /[<[`]/g;
   start.lastIndex = from;
   for (let found = start.exec(text); found !== null; found = start.exec(text)) {
     const at = found.index;
@@ -151,12 +166,12 @@ export function removeMarkup(text: string): string {
 /** Returns the end of markup: a block, an end alone, or a beginning that is cut off. */
 function findEnd(text: string, at: number): number | undefined {
   if (match(strayEnd, text, at) !== null) return strayEnd.lastIndex;
-  return readBlock(text, at)?.end ?? (mayOpen(text, at) ? text.length : undefined);
+  return readBlock(text, at)?.end ?? (mayOpen(text, at) && text[at] !== '`' ? text.length : undefined);
 }
 
 /** True if a text consists of nothing but markup and JSON, with or without code fences around them; its end may be cut off. */
 export function isOnlyMarkup(text: string): boolean {
-  const start = /[<[]/g;
+  const start = /[<[`]/g;
   let rest = '';
   let from = 0;
   for (let found = start.exec(text); found !== null; found = start.exec(text)) {

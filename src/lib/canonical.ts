@@ -43,7 +43,7 @@ function describeSize(value: unknown, { maxDepth, maxBytes }: Required<Canonical
 
 /** Limits of a value, unless a caller sets others. */
 export const mostCanonicalBytes = 1_000_000;
-const mostCanonicalDepth = 64;
+export const mostCanonicalDepth = 64;
 
 /** Brings a value into the form that JSON keeps; returns the very same value when it has that form already. */
 export function toCanonical(

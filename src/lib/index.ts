@@ -3,7 +3,7 @@ export type { EarlierItems } from './append-only-list.ts';
 export { AppendOnlyList } from './append-only-list.ts';
 export { assertNever } from './assert-never.ts';
 export type { Callback } from './callback.ts';
-export { mostCanonicalBytes, toCanonical, toFrozenCanonical } from './canonical.ts';
+export { mostCanonicalBytes, mostCanonicalDepth, toCanonical, toFrozenCanonical } from './canonical.ts';
 export { checkKeys, findKeyProblem } from './check-keys.ts';
 export { cleanText, describeBrokenText, isCleanText } from './clean-text.ts';
 export type { Clock } from './clock.ts';

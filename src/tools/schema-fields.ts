@@ -1,5 +1,5 @@
 // Finds schemas of a library, and functions, in a place where they check nothing: as the fields of a plain object.
-import { childPath, isPlainObject, listSome } from '../lib/index.ts';
+import { childPath, isPlainObject, listSome, mostCanonicalDepth } from '../lib/index.ts';
 import { clipText } from './clip-text.ts';
 import { isStandardSchema } from './standard-schema.ts';
 
@@ -26,20 +26,22 @@ interface Found {
 interface Place {
   readonly value: unknown;
   readonly path: string;
+  readonly depth: number;
 }
 
-/** Lists everything inside a plain object, each thing once. Nothing is looked into that is a schema of a library. */
-function listPlaces({ value, path }: Place, seen: Set<unknown>): readonly Place[] {
+/** Lists everything inside a plain object, each thing once. Nothing is looked into that is a schema of a library, or deeper than any JSON. */
+function listPlaces({ value, path, depth }: Place, seen: Set<unknown>): readonly Place[] {
+  if (depth > mostCanonicalDepth) return [];
   if ((!isPlainObject(value) && !Array.isArray(value)) || seen.has(value) || (path !== '' && findVendor(value) !== undefined)) return [];
   seen.add(value);
   return Object.entries<unknown>(value).flatMap(([key, inner]) => {
-    const place = { value: inner, path: childPath(path, Array.isArray(value) ? Number(key) : key) };
+    const place = { value: inner, path: childPath(path, Array.isArray(value) ? Number(key) : key), depth: depth + 1 };
     return [place, ...listPlaces(place, seen)];
   });
 }
 
 function findSchemas(given: unknown): readonly Found[] {
-  return listPlaces({ value: given, path: '' }, new Set()).flatMap(({ value, path }) => {
+  return listPlaces({ value: given, path: '', depth: 0 }, new Set()).flatMap(({ value, path }) => {
     const vendor = findVendor(value);
     return vendor === undefined ? [] : [{ path, vendor }];
   });
@@ -62,7 +64,7 @@ export function findFieldsProblem(given: unknown, what: string): string | undefi
 
 /** Describes the mistake of a plain object with functions inside (`{ order: Number }`); undefined if there are none. `what` names the object. */
 export function findFunctionProblem(given: unknown, what: string): string | undefined {
-  const found = listPlaces({ value: given, path: '' }, new Set()).find(({ value }) => typeof value === 'function');
+  const found = listPlaces({ value: given, path: '', depth: 0 }, new Set()).find(({ value }) => typeof value === 'function');
   if (found === undefined) return undefined;
   return `${what} has a function at ${clipText(found.path, 60)}, which is not a schema and checks nothing. Write { type: 'number' }, for example, in its place.`;
 }

@@ -102,7 +102,7 @@ describe('toInputSchema', () => {
     ],
     [
       { type: 'object', properties: new Map() },
-      'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not an object with values that are not JSON.',
+      'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not an object with values that are not JSON (properties is a Map; turn it into an object or an array of entries).',
     ],
     [new Map(), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not an instance of Map.'],
     [undefined, 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not undefined.'],

@@ -90,7 +90,8 @@ function toJsonSchema(given: unknown, { what, toError }: SchemaPlace): JsonObjec
   if (problem !== undefined) throw toError(problem);
   const canonical = isPlainObject(given) ? toCanonical(given) : undefined;
   if (canonical?.ok !== true || !isRecord(canonical.value)) {
-    const found = canonical === undefined ? describeValue(given) : 'an object with values that are not JSON';
+    const where = canonical?.ok === false ? ` (${clipText(canonical.path, 60)} ${canonical.problem})` : '';
+    const found = canonical === undefined ? describeValue(given) : `an object with values that are not JSON${where}`;
     throw toError(`${what} must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not ${found}.`);
   }
   const { $schema: _, ...json } = canonical.value;

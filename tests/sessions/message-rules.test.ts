@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Agent } from '../../src/entry/index.ts';
 import { createAgent } from '../../src/entry/index.ts';
+import { Message } from '../../src/messages/index.ts';
 import type { ModelRequest } from '../../src/inference/index.ts';
 import type { EmbeddedRuntime, SendOptions, SessionResult } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
@@ -109,7 +110,7 @@ async function expectFate(fate: Fate, runtime: EmbeddedRuntime, result: SessionR
   expect([executions.length, result.execution, result.status]).toStrictEqual(fate === 'joins' ? [1, 1, 'completed'] : [2, 2, 'completed']);
   if (fate === 'interrupts' || fate === 'supersedes') expect(last?.interrupted).toBe('superseded');
   if (fate === 'queued' || fate === 'opens' || fate === 'joins') expect(last?.interrupted ?? 'whole').not.toBe('superseded');
-  const said = (await readEvents(runtime, 's')).filter(({ type }) => type === 'UserMessageReceived');
+  const said = (await readEvents(runtime, 's')).filter((event) => event.type === 'UserMessageReceived');
   expect(said.map(({ text }) => text)).toContain('say More');
 }
 
@@ -124,6 +125,8 @@ describe.each(pickSubjects(places))('a message to a session over %s', (_, makePl
     if (fate === 'refused') {
       const error = await refusal(send(), 'message-refused');
       expect(error).toMatchObject({ waitIds: (await runtime.get('s')).waitingFor.map(({ id }) => id) });
+      // No rule gets a message past a limit.
+      expect(error.message).toContain(name === 'waiting for a grant' ? 'Raise the limit with grant(amounts)' : 'another whileWaiting');
       expect(await readActions(place.open(), 's')).toHaveLength(before);
       expect((await runtime.get('s')).status).toBe('waiting');
       await situation.end(stage, runtime);
@@ -200,5 +203,42 @@ describe.each(pickSubjects(places))('a message to a session over %s', (_, makePl
     // @ts-expect-error: there is no such rule.
     const error = await refusal(runtime.send('s', 'say More', { by: bob, whileRunning: 'wait' }), 'invalid-argument');
     expect(error.message).toBe('Unknown whileRunning of send() "wait". Use one of join, queue, interrupt.');
+  });
+});
+
+describe.each(pickSubjects(places))('a message with the id of another one of the session is refused over %s', (_, makePlace) => {
+  const same = Message.user('say Again', { id: 'm1' });
+  const why = 'The session has a message with the id "m1" already. Send this one under another id.';
+
+  test.each(['worker', 'client'] as const)('by a %s, at rest and while a call waits', async (role) => {
+    const { start } = stageOn(makePlace());
+    const worker = start({ role: 'worker' });
+    const runtime = role === 'client' ? start({ role }) : worker;
+    await runtime.create({ id: 's' }, { by: ann });
+    const first = Message.user('say Hello', { id: 'm1' });
+    await runtime.send('s', first, { by: ann, requestId: 'r' });
+    expect((await refusal(runtime.send('s', same, { by: ann }), 'invalid-argument')).message).toBe(why);
+    // The same request once more is no other message.
+    expect(await runtime.send('s', first, { by: ann, requestId: 'r' })).toMatchObject({ isRepeated: true, text: 'Hello' });
+    await runtime.send('s', 'pay 5', { by: ann });
+    for (const whileWaiting of waitingRules) await refusal(runtime.send('s', same, { by: ann, whileWaiting }), 'invalid-argument');
+    const { state, status } = await runtime.get('s');
+    expect([status, state.messages.filter(({ id }) => id === 'm1').length]).toEqual(['waiting', 1]);
+    const answer = state.messages.find((message) => message.isAssistant())?.id ?? '';
+    await refusal(runtime.send('s', Message.user('say Again', { id: answer }), { by: ann }), 'invalid-argument');
+  });
+
+  test.each(runningRules.filter((rule) => rule !== 'join'))('while it runs, also if that one is only queued: %s', async (whileRunning) => {
+    const { start, gate } = stageOn(makePlace());
+    const runtime = start();
+    await runtime.create({ id: 's' }, { by: ann });
+    const running = runtime.send('s', 'slow 1', { by: ann });
+    await gate.current.reached;
+    const queued = runtime.send('s', Message.user('say Once', { id: 'm1' }), { by: ann, whileRunning: 'queue' });
+    await until(async () => expect(await runtime.actions('s')).toHaveLength(3));
+    expect((await refusal(runtime.send('s', same, { by: ann, whileRunning }), 'invalid-argument')).message).toBe(why);
+    gate.current.open();
+    await running;
+    expect(await queued).toMatchObject({ text: 'Once' });
   });
 });

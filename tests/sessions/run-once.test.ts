@@ -56,6 +56,20 @@ describe.each(places)('runOnce() on %s', (_, makePlace) => {
     expect((await sent).text).toBe('End');
   });
 
+  test('runs a session once at a time, also in one process', async () => {
+    const stage = stageOn(makePlace());
+    const client = stage.start({ role: 'client', name: 'the function' });
+    await client.create({ id: 'one' }, { by: ann });
+    await client.send('one', 'slow 1; say End', { by: ann, until: 'accepted' });
+    const running = client.runOnce('one', { untilMs: 5000 });
+    await stage.gate.current.reached;
+    const again = await client.runOnce('one', { untilMs: 5000 });
+    expect([again.type, again.type === 'owned' && again.worker.name]).toStrictEqual(['owned', 'the function']);
+    stage.gate.current.open();
+    expect((await running).type).toBe('rested');
+    expect(stage.ran).toStrictEqual(['slow 1']);
+  });
+
   test('tries a provider again, and answers approvals, whose time has come', async () => {
     const stage = stageOn(makePlace());
     const client = stage.start({ role: 'client', approvals: { expireAfterMs: 1000 } });

@@ -1,6 +1,6 @@
 // A message that is sent stands once in the log of its session.
 import { expect, test } from 'vitest';
-import { createAgent, defineTool, Message } from '../../src/entry/index.ts';
+import { createAgent, defineTool } from '../../src/entry/index.ts';
 import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
@@ -86,13 +86,4 @@ test('a message to a step that goes on with an answer before it is superseded', 
   await Promise.all([runtime.approve(id, waitingFor[0]!, { by }), runtime.send(id, 'needle', { by })]);
   expect(await count(id, 'needle')).toBe(1);
   expect(await readAgain(id)).toStrictEqual(['first', 'needle']);
-});
-
-test('two messages of one id are both kept as they were sent', async () => {
-  const { open, readAgain } = setUp();
-  const runtime = open([{ text: 'Hello.' }]);
-  const { id } = await runtime.create({}, { by });
-  await runtime.send(id, Message.user('one', { id: 'm' }), { by });
-  await runtime.send(id, Message.user('two', { id: 'm' }), { by });
-  expect(await readAgain(id)).toStrictEqual(['one', 'two']);
 });

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../lib/index.ts';
 import { describeValue, InvalidArgumentError, jsonEquals, listAll, readField } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { Session, SessionWait } from '../../sessions/index.ts';
+import { assertNewMessage } from '../../sessions/index.ts';
 import { MessageRefusedError } from '../../step-by-step/index.ts';
 import type { Caller } from '../http/index.ts';
 import { toOrigin } from '../http/index.ts';
@@ -63,7 +64,9 @@ function findNewMessage(session: Session, message: InputMessage | undefined): Me
   // Holds: parts of messages are JSON.
   const [was, is] = [known.parts, sent.parts] as unknown as readonly [Json, Json];
   if (known.isUser() && jsonEquals(was, is)) return undefined;
-  throw new InvalidArgumentError(`Message "${message.id}" was sent before with another content. Send the new content under another id.`);
+  // Before anything else of the request takes effect.
+  assertNewMessage(state, sent.id);
+  return sent;
 }
 
 /** Chooses the answers that have an effect, and what is still to be answered. */

@@ -14,7 +14,7 @@ import type { Action, ActionRequest, Actor } from './action.ts';
 import { computeApprovalDigest, findAskedCalls } from './approval-digest.ts';
 import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom, readStored } from './entries.ts';
-import { assertTakesMessage } from './message-rules.ts';
+import { assertNewMessage, assertTakesMessage } from './message-rules.ts';
 import { parseScope } from './parse-input.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import { assertScopeAllowed } from './session-approvals.ts';
@@ -30,6 +30,7 @@ export function applyRequest(state: RunState, request: ActionRequest & { readonl
   const by = omitUndefined({ by: request.by && toAuthorName(request.by) });
   switch (request.type) {
     case 'send':
+      assertNewMessage(state, request.message['id']);
       assertTakesMessage(state, request);
       return state.withUserMessage(Message.fromJSON(request.message));
     case 'approve':

@@ -6,7 +6,7 @@ import { actionTable, findCondition } from './action-table.ts';
 import type { AnswerContext } from './answers.ts';
 import { applyRequest, checkAnswer, isAnswer } from './answers.ts';
 import { CrashLoopError } from './errors.ts';
-import { opensNext } from './message-rules.ts';
+import { assertNewMessage, opensNext } from './message-rules.ts';
 import type { SessionApproval } from './session-approvals.ts';
 import { assertApproval } from './session-approvals.ts';
 
@@ -31,6 +31,7 @@ export async function checkAction(request: ActionRequest, context: ActionContext
   const { log, isRunning, approvals } = context;
   assertNotLooping(log.id, log.state, request);
   if (isAnswer(request)) return checkAnswer(request, context);
+  if (request.type === 'send') assertNewMessage(log.state, request.message['id'], log.queued);
   const answer = actionTable[request.type][findCondition(log.state, isRunning)];
   if (answer === 'queued' || answer === 'ignored' || opensNext(request, log.state, isRunning)) return;
   if (request.type === 'revoke') assertApproval(approvals, request.approvalId);

@@ -2,6 +2,9 @@
 // X1. A message that is queued for an execution of its own is applied only once the execution before it has ended.
 // X2. A message that interrupts never joins the execution that it interrupts.
 // X3. A wait for a grant refuses every message: only a grant or a cancel ends it.
+// X4. No two messages of a session have the same id: pages, erasing and exports find a message by it.
+import type { Json } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import { MessageRefusedError } from '../../step-by-step/index.ts';
 import type { ActionRequest, SendRequest } from './action.ts';
@@ -21,9 +24,19 @@ export function opensNext(request: ActionRequest, state: RunState, isRunning: bo
 
 const isWaitingForGrant = (state: RunState): boolean => state.waitingFor.some(({ type }) => type === 'grant');
 
+/** Throws if a session has a message with this id, or will have it once what is queued was applied. */
+export function assertNewMessage(state: RunState, id: Json | undefined, queued: Queue = new Map()): void {
+  if (id === undefined) return;
+  const isQueued = [...queued.values()].some(({ action }) => action.type === 'send' && action.message['id'] === id);
+  const isPending = state.pendingStep?.partial.outputMessages.some((message) => message.id === id) === true;
+  if (!isQueued && !isPending && state.messages.find((message) => message.id === id) === undefined) return;
+  throw new InvalidArgumentError(`The session has a message with the id ${describeValue(id)} already. Send this one under another id.`);
+}
+
 /** Throws if a session that waits does not take this message. */
 export function assertTakesMessage(state: RunState, { whileWaiting }: SendRequest): void {
-  if (whileWaiting !== 'refuse' || !isWaiting(state)) return;
+  // A message that no rule would get past a limit is refused by the state, with what to do.
+  if (whileWaiting !== 'refuse' || !isWaiting(state) || isWaitingForGrant(state)) return;
   const waitIds = state.waitingFor.map(({ id }) => id);
   throw new MessageRefusedError(waitIds, 'Answer that first, or send the message with another whileWaiting: "supersede" or "queue".');
 }

@@ -2,25 +2,39 @@
 // Event-1. A stored event is what was emitted: whoever has the entry reads it, without the state or another entry.
 // Event-2. Bytes are saved at this border alone: what all events of a commit have in common is written once, and so is a long text that the
 //          body of the entry holds.
+import type { CollaborationEvent } from '../../collaboration/index.ts';
 import type { BaseEvent, EventLineOptions } from '../../events/index.ts';
 import { formatEvent } from '../../events/index.ts';
-import type { Json, JsonObject } from '../../lib/index.ts';
+import type { Json, Jsonify, JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, isList, isPlainObject, latestTime, readArray, readJsonObject } from '../../lib/index.ts';
 import { splitLines } from '../../step-by-step/index.ts';
 import type { LogEntry } from '../store/session-store.ts';
+import type { SessionEvent } from './action-events.ts';
 import type { EntryBody } from './entries.ts';
 import { erased } from './erased-content.ts';
 
-/** An event as it is read from a store: plain data with the fields of the event. */
-export interface StoredEvent extends JsonObject {
-  readonly type: string;
-  readonly id: string;
-  readonly seq: number;
-  readonly at: number;
-  readonly agentId: string;
-  readonly executionId: string;
-  readonly stepNumber: number;
-}
+/** Events that are shown at once and never stored: what they say is in those of their step. */
+type PassingEvent = 'TextDelta' | 'ReasoningDelta' | 'ToolCallProgress';
+
+/** Fields that an event has only once it is stored. */
+type Added<Type> = { readonly sessionId: string } & (Type extends 'ToolApprovalRequested' | 'PersonAsked'
+  ? {
+      /** Binds an answer to what was asked. */
+      readonly digest?: string;
+    }
+  : unknown);
+
+type Stored<Event> = Event extends { readonly type: infer Type }
+  ? Type extends PassingEvent
+    ? never
+    : Omit<Jsonify<Event>, 'sessionId'> & Added<Type>
+  : never;
+
+/** An event as it is read from a store: plain data with the fields of the event. One of your own has its own fields. */
+export type StoredEvent = Stored<CollaborationEvent | SessionEvent>;
+
+/** Stored events of a type. */
+export type StoredEventOf<Type extends StoredEvent['type']> = Extract<StoredEvent, { readonly type: Type }>;
 
 type Fields = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];

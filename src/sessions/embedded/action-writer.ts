@@ -19,7 +19,7 @@ import type { QueuedAction } from '../core/entries.ts';
 import { readEntriesFrom } from '../core/entries.ts';
 import { assertErasable, eraseMessage, findErased } from '../core/erase-message.ts';
 import { findRefusedSends } from '../core/mail.ts';
-import { isInterrupting, opensNext } from '../core/message-rules.ts';
+import { assertNewMessage, isInterrupting, opensNext } from '../core/message-rules.ts';
 import type { AppliedActions } from '../core/queue.ts';
 import { applyActions, toBody } from '../core/queue.ts';
 import { hasWork } from '../core/session.ts';
@@ -78,6 +78,7 @@ export class ActionWriter {
       const resumed = isLooping || hasOpenStep ? withoutCrashLoop(state) : applyRequest(state, action);
       return this.#apply({ action, before: state, after: resumed }, { ...origin, restartsCount: isLooping });
     }
+    if (action.type === 'send') assertNewMessage(state, action.message['id'], this.#log.queued);
     if (action.type === 'revoke') assertApproval(this.#log.approvals, action.approvalId);
     if (action.type === 'erase' && !hasOpenStep && !this.#log.hasWork)
       return this.#apply({ action, before: state, after: state }, { ...origin, ...this.#erasure, canRun: false });

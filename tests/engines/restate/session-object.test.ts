@@ -1,4 +1,5 @@
 // Sessions that a real Restate server runs: the log is in a store, and no process is a worker.
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { EmbeddedRuntime, SessionRuntimeOptions, SessionWait } from '../../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../../src/sessions/index.ts';
@@ -13,6 +14,9 @@ import { startRestate } from './server.ts';
 
 const server = await startRestate();
 afterAll(() => server.dispose());
+
+/** Time that each call of a tool takes. */
+const stepMs = 20;
 
 const by = { id: 'ann', kind: 'user' } as const;
 
@@ -41,7 +45,13 @@ async function openDesk({ untilMs = 10_000, ...more }: More = {}, wrap = (runtim
   const ran: string[] = [];
   const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
   const define = (tool: string, needsApproval: boolean) =>
-    defineTool({ name: tool, description: `Does ${tool}.`, input, needsApproval, run: ({ amount }) => void ran.push(`${tool} ${amount}`) });
+    defineTool({
+      name: tool,
+      description: `Does ${tool}.`,
+      input,
+      needsApproval,
+      run: ({ amount }) => pause(stepMs).then(() => void ran.push(`${tool} ${amount}`)),
+    });
   const runtime = createSessionRuntime({
     agents: [createAgent({ id: 'desk', model: obedientModel(), tools: [define('note', false), define('pay', true)] })],
     store: createMemoryStore(),
@@ -131,11 +141,19 @@ describe('createSessionObject()', () => {
   });
 
   test('leaves a session between two steps when the time is over, and continues it in another call', async () => {
-    const { call, until, ran } = await openDesk({ untilMs: 1 });
+    const types: string[] = [];
+    const { call, until, ran } = await openDesk({ untilMs: stepMs / 2 }, (runtime) => ({
+      ...runtime,
+      runOnce: async (...given) => {
+        const once = await runtime.runOnce(...given);
+        types.push(once.type);
+        return once;
+      },
+    }));
     await call('one', 'create', { by });
     await call('one', 'send', { by, content: 'note 1; note 2; note 3; say End' });
     await until('one', 'completed');
-    expect(ran).toStrictEqual(['note 1', 'note 2', 'note 3']);
+    expect([ran, types.includes('left')]).toStrictEqual([['note 1', 'note 2', 'note 3'], true]);
   });
 
   test('continues a session when the hold on it is released', async () => {
