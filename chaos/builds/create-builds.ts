@@ -71,8 +71,8 @@ const laterPatches: Readonly<Record<string, Patch>> = {
   intent: { file: 'journal/journal.ts', find: "body: '{}'", replace: `body: '{"${addedField}":"intent"}'` },
   mail: {
     file: 'sessions/core/mail.ts',
-    find: 'JSON.stringify({ request, by })',
-    replace: `JSON.stringify({ ${addedField}: 'mail', request, by })`,
+    find: 'JSON.stringify({ request, by, traceparent })',
+    replace: `JSON.stringify({ ${addedField}: 'mail', request, by, traceparent })`,
   },
   reply: {
     file: 'sessions/embedded/live-session.ts',
