@@ -22,23 +22,23 @@ const modules = [
   at('journal', 5, 'restate', 'dbos'),
   at('hooks', 5),
   at('tool-use', 6),
-  at('sessions', 6, 'table', 'sqlite', 'postgres'),
   at('agent', 7),
   at('chat', 8),
   at('capabilities', 8, 'files', 'bash', 'definitions'),
   at('collaboration', 9),
-  at('broadcasting', 10, 'http', 'pusher', 'pusher-server', 'ag-ui', 'ui-message-stream'),
-  at('telemetry', 10, 'otel'),
-  at('ui', 11, 'react'),
-  at('page', 11),
-  at('testing', 11, 'node'),
-  at('cli', 12),
+  at('sessions', 10, 'table', 'sqlite', 'postgres', 'restate'),
+  at('broadcasting', 11, 'http', 'pusher', 'pusher-server', 'ag-ui', 'ui-message-stream'),
+  at('telemetry', 11, 'otel'),
+  at('ui', 12, 'react'),
+  at('page', 12),
+  at('testing', 12, 'node'),
+  at('cli', 13),
 ];
 
-// Hooks are called by modules above theirs, and what a hook does to a run shows only there.
+// Hooks are called by modules above theirs, and what a hook does to a run shows only there; a state is kept by sessions above.
 // So the tests of a module listed here, and nothing else of it, may also import the callers named.
 /** @type {Readonly<Record<string, readonly string[]>>} */
-const callersInTests = { hooks: ['tool-use', 'agent'] };
+const callersInTests = { hooks: ['tool-use', 'agent'], agent: ['sessions'] };
 
 // Handlers of other protocols are made of the same parts as the one of this adapter: what they need is in its index.ts, and no other adapter
 // may be imported by the ones beside it. Stores that keep sessions in tables are made of the one table store.

@@ -28,6 +28,7 @@ const runs = [
     ],
   },
   { args: [demo, '--help'], says: ['--once'] },
+  { args: ['examples/functions/main.ts'], says: ['messages: in_progress, and more to do', 'All is paid.'] },
   { args: ['scripts/try-served-demo.mjs'], says: ['Acme Robotics, Berlin'] },
 ];
 

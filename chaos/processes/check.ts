@@ -23,8 +23,8 @@ export interface RunFacts {
   readonly hasOutages: boolean;
 }
 
-/** Rows that must not be left. */
-async function checkRest({ store, query }: OpenedDatabase, { type }: Database): Promise<readonly Figure[]> {
+/** Checks that no rows are left that must not be. */
+export async function checkRest({ store, query }: OpenedDatabase, { type }: Database): Promise<readonly Figure[]> {
   const [effects] = await query((table) => `SELECT count(*) AS count FROM ${table('effects')}`);
   const [leases] = await query((table) => `SELECT count(*) AS count FROM ${table('heads')} WHERE owner IS NOT NULL OR is_ready = 1`);
   const mails = await store.inbox.read({});

@@ -70,8 +70,9 @@ async function approveAsOwner(session: string, waitId: string, digest: string): 
 
 /** Approves what a followed event asks for, if this client is the second one to do so. */
 async function approveAsPartner(session: string, event: StoredEvent): Promise<void> {
-  const { type, waitId, digest } = event;
-  if (type !== 'ToolApprovalRequested' || typeof waitId !== 'string' || typeof digest !== 'string') return;
+  if (event.type !== 'ToolApprovalRequested') return;
+  const { waitId, digest } = event;
+  if (waitId === undefined || digest === undefined) return;
   const way = getApprovalWay(session, readStep(waitId));
   if (way !== 'two-clients' && way !== 'two-clients-same-request') return;
   const requestId = way === 'two-clients' ? `approve-${waitId}-too` : `approve-${waitId}`;

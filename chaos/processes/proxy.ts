@@ -15,8 +15,8 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-/** The message of the protocol that commits. */
-const commit = Buffer.from('Q\0\0\0\x0bCOMMIT\0', 'latin1');
+/** A message of the protocol that begins with a commit. */
+const commit = /Q[^]{4}COMMIT[;\0]/;
 
 export async function startProxy(targetPort: number): Promise<Proxy> {
   const armed: Cut[] = [];
@@ -34,7 +34,7 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
     upstream.setNoDelay();
     let isCut = false;
     client.on('data', (chunk: Buffer) => {
-      const cut = chunk.includes(commit) ? armed.shift() : undefined;
+      const cut = commit.test(chunk.toString('latin1')) ? armed.shift() : undefined;
       if (cut !== undefined) cuts.push(cut);
       if (cut !== 'commit') upstream.write(chunk);
       if (cut === undefined) return;

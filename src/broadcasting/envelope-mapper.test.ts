@@ -32,7 +32,8 @@ const decision = { shouldContinue: false, stopReason: 'steps_limit', resolvedBy:
 
 const readText = ({ text }: EventEnvelope['data']): string => (typeof text === 'string' ? text : '');
 
-const toEvent = (type: string, fields: object): AnyEvent => ({ ...header, type, ...fields });
+// Holds: the fields are those of the type.
+const toEvent = (type: string, fields: object): AnyEvent => ({ ...header, type, ...fields }) as AnyEvent;
 
 interface Mapping extends EventPlace {
   readonly options?: BroadcastOptions;

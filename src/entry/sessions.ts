@@ -44,6 +44,7 @@ export type {
   WaitsQuery,
   RecordedAction,
   Recovery,
+  RunOnceResult,
   RuntimeHealth,
   SendEvents,
   Session,

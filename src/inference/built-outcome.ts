@@ -1,5 +1,5 @@
 import { markCanonical, mostCanonicalBytes } from '../lib/index.ts';
-import type { Part, Usage } from '../messages/index.ts';
+import type { Part } from '../messages/index.ts';
 import type { ModelOutcome, ModelResponse } from './model.ts';
 
 // A character takes six bytes at most, if it is escaped; 200 are more than the names, flags and counts of a part or an answer take.
@@ -22,9 +22,6 @@ function measureParts({ parts, id, modelId, rawFinishReason }: ModelResponse): n
 
 const isCount = (count = 0): boolean => count <= Number.MAX_SAFE_INTEGER && !Object.is(count, -0);
 
-const hasCounts = ({ input, output, total, cacheRead, cacheWrite, reasoning }: Usage): boolean =>
-  isCount(input) && isCount(output) && isCount(total) && isCount(cacheRead) && isCount(cacheWrite) && isCount(reasoning);
-
 /**
  * Freezes an answer whose parts hold nothing of the provider's own objects, and marks it: nobody has to check it again. Too large an
  * answer is left as it is, for the check to refuse.
@@ -32,7 +29,7 @@ const hasCounts = ({ input, output, total, cacheRead, cacheWrite, reasoning }: U
 export function markBuiltOutcome(outcome: ModelOutcome, givenBytes: number): ModelOutcome {
   if (!outcome.ok) return outcome;
   const { response } = outcome;
-  if (measureParts(response) + givenBytes > mostCanonicalBytes || !hasCounts(response.usage)) return outcome;
+  if (measureParts(response) + givenBytes > mostCanonicalBytes || !Object.values(response.usage).every(isCount)) return outcome;
   for (const part of response.parts) Object.freeze(part);
   // Marked by themselves too: the message of the answer takes them as they are.
   markCanonical(response.parts);

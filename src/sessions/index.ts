@@ -23,6 +23,7 @@ export {
   UnknownStepError,
 } from './core/errors.ts';
 export type { Action, ActionOptions, Actor, RecordedAction } from './core/action.ts';
+export { CrashLoopDetected } from './core/action-events.ts';
 export type { ApprovalUse, SessionEvent } from './core/action-events.ts';
 export type { SessionApproval } from './core/session-approvals.ts';
 export { ApprovalRevoked, CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './core/action-events.ts';
@@ -43,7 +44,6 @@ export {
 } from './store/check-write.ts';
 export { feedSum, isFeedRowIntact, parseFeedQuery, toFeedCursor } from './store/feed-place.ts';
 export { feedRowDamage, toFeedEntry } from './store/feed-rows.ts';
-export { CrashLoopDetected } from './embedded/crash-loop.ts';
 export type { FeedItem, FeedOptions } from './core/feed.ts';
 export type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, EventDelivery, SendEvents } from './delivery/delivery.ts';
 export type { Encryption } from './store/cipher.ts';
@@ -70,6 +70,7 @@ export type {
   ListedWaits,
   WaitsQuery,
   Recovery,
+  RunOnceResult,
   RuntimeHealth,
   SessionFilter,
   SessionRuntime,
@@ -114,7 +115,7 @@ export { listAll } from './store/session-store.ts';
 export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './core/session.ts';
 export type { StoreProblem } from './core/errors.ts';
 export { formatStoredEvent } from './core/stored-events.ts';
-export type { StoredEvent } from './core/stored-events.ts';
+export type { StoredEvent, StoredEventOf } from './core/stored-events.ts';
 export type { ColumnKind, RowSums, StoredRow, StoredTable, StoredValue } from './store/stored-rows.ts';
 export {
   columnKinds,

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/broadcasting/index.ts';
+import type { AnyEvent, Envelope } from '../../src/broadcasting/index.ts';
 import { createEnvelopeMapper } from '../../src/broadcasting/index.ts';
 import { findJsonSchemaProblem } from '../../src/tools/json-schema-problem.ts';
 import { envelopeSchema, toEnvelopeProblems } from '../support/envelopes.ts';
 
 const event = { type: 'ToolCallStarted', id: 'e', seq: 3, at: 0, agentId: 'a', parentAgentId: null, executionId: 'x', stepNumber: 1 };
 const [valid] = createEnvelopeMapper().toEnvelopes(
-  { ...event, orchestrator: 'agent', tool: 'look', toolCallId: 'c', args: {} },
+  // Holds: these are the fields of a stored event.
+  { ...event, orchestrator: 'agent', tool: 'look', toolCallId: 'c', args: {} } as unknown as AnyEvent,
   {
     prevSeq: 0,
   },

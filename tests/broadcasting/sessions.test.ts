@@ -8,6 +8,7 @@ import type { SessionFacts, SessionStore } from '../../src/sessions/index.ts';
 import {
   ApprovalRevoked,
   CancelRequested,
+  CrashLoopDetected,
   createMemoryPlace,
   LimitsGranted,
   StoreUnavailableError,
@@ -244,6 +245,7 @@ describe('an event about an action', () => {
     LimitsGranted: new LimitsGranted(header, ann, {}),
     CancelRequested: new CancelRequested(header, ann, 'enough'),
     ApprovalRevoked: new ApprovalRevoked(header, ann, 'a'),
+    CrashLoopDetected: new CrashLoopDetected(header, { attempts: 3, waitId: 'w' }),
   };
 
   it.each(Object.entries(byType))('has its number at once if the session is at rest: %s', (_, event) => {

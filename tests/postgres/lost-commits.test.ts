@@ -4,7 +4,7 @@ import type { SessionStore } from '../../src/sessions/index.ts';
 import { usePool } from './place.ts';
 import { adding, claim, creating, header, heldBy, join, touching } from './samples.ts';
 import type { WatchedPool } from './watched-pool.ts';
-import { connectionLost, keepOpen, readPid, watchPool } from './watched-pool.ts';
+import { connectionLost, isCommit, keepOpen, readPid, watchPool } from './watched-pool.ts';
 
 const { pool, newPlace } = usePool();
 
@@ -28,7 +28,7 @@ async function takeOver(store: SessionStore): Promise<void> {
   expect(await claim(store, 'v')).toStrictEqual(['s 3']);
 }
 
-const countCommits = ({ ran }: WatchedPool): number => ran.filter((text) => text === 'COMMIT').length;
+const countCommits = ({ ran }: WatchedPool): number => ran.filter(isCommit).length;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a commit that the server carried out', () => {
@@ -85,6 +85,27 @@ describe('a commit that the server carried out', () => {
     });
     await write(store);
     expect(countCommits(watched)).toBe(1);
+  });
+
+  test('is not repeated if only the notification behind it fails, and watchers are called again', async () => {
+    const { watched, store, other } = await setUp();
+    const changes: unknown[] = [];
+    other.changes.watch((change) => changes.push(change));
+    await wait(300);
+    changes.length = 0;
+    watched.ran.length = 0;
+    watched.atNextCommit(async ({ client }) => client.query(`COMMIT; SELECT pg_notify('c', repeat('x', 9000))`));
+    await store.log.write(adding('s', 2));
+    expect(countCommits(watched)).toBe(1);
+    watched.atNextCommit(async ({ client }) => {
+      await client.query('COMMIT');
+      throw Object.assign(new Error('too many notifications in the NOTIFY queue'), { code: '54000', severity: 'ERROR' });
+    });
+    await store.log.write(adding('s', 3));
+    expect(countCommits(watched)).toBe(2);
+    await wait(300);
+    expect(changes).toStrictEqual([2, 3].map(() => ({ sessionIds: ['s'], hasMail: false })));
+    await other.close();
   });
 
   test('is found out without waiting for the transactions of other stores (R2)', async () => {
@@ -200,6 +221,18 @@ describe('a commit that the server did not carry out', () => {
     await store.log.write(adding('s', 3));
   });
 
+  test('because of an error of its own is reported as that', async () => {
+    const { watched, store } = await setUp();
+    watched.ran.length = 0;
+    watched.atNextCommit(async ({ client }) => {
+      await client.query('ROLLBACK');
+      throw Object.assign(new Error('No space left on device'), { code: '53100', severity: 'ERROR' });
+    });
+    await expect(store.log.write(adding('s', 2))).rejects.toMatchObject({ code: 'store-unavailable', problem: 'full' });
+    expect(countCommits(watched)).toBe(1);
+    await store.log.write(adding('s', 2));
+  });
+
   test('is refused if another worker owns the session since', async () => {
     const { watched, store, other } = await setUp();
     watched.atNextCommit(async ({ run, client }) => {
@@ -267,7 +300,7 @@ test('nothing is lost and nothing is stored twice while connections are cut at r
   const cutting = (async () => {
     while (!progress.isOver) {
       const { rowCount } = await pool().query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%${schema}%' OR query = 'COMMIT' AND pid <> pg_backend_pid()`,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%${schema}%' OR query LIKE 'COMMIT%' AND pid <> pg_backend_pid()`,
       );
       progress.cuts += rowCount ?? 0;
       await wait(20 * Math.random());

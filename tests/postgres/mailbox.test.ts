@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { NewMail, SessionStore } from '../../src/sessions/index.ts';
 import { usePool } from './place.ts';
 import { adding, claim, creating, header, join, touching } from './samples.ts';
-import { connectionLost, keepOpen, readPid, watchPool } from './watched-pool.ts';
+import { connectionLost, isCommit, keepOpen, readPid, watchPool } from './watched-pool.ts';
 
 const { pool, newClosingPlace: newPlace } = usePool();
 
@@ -34,7 +34,7 @@ describe('a mail', () => {
     });
     const posted = await store.inbox.post(mailTo('s', 'r'));
     expect(posted).toStrictEqual({ num: 1, ...mailTo('s', 'r') });
-    expect(watched.ran.filter((text) => text === 'COMMIT')).toHaveLength(1);
+    expect(watched.ran.filter(isCommit)).toHaveLength(1);
     expect(await store.inbox.read()).toStrictEqual([posted]);
   });
 
@@ -285,7 +285,7 @@ describe('a deletion', () => {
       throw connectionLost();
     });
     await store.log.delete({ sessionId: 's', at: 5 });
-    expect(watched.ran.filter((text) => text === 'COMMIT')).toHaveLength(1);
+    expect(watched.ran.filter(isCommit)).toHaveLength(1);
     await expect(store.log.load('s')).rejects.toMatchObject({ code: 'session-deleted' });
   });
 

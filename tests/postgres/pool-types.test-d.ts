@@ -2,7 +2,7 @@
 import { Pool } from 'pg';
 import { postgresStore } from '../../src/entry/postgres.ts';
 
-postgresStore({ pool: new Pool(), schema: 'sessions' });
+postgresStore({ pool: new Pool(), listenPool: new Pool(), schema: 'sessions' });
 
 // @ts-expect-error A connection is not a pool.
 postgresStore({ pool: await new Pool().connect() });

@@ -73,8 +73,15 @@ async function waitForEnd(pid: number): Promise<void> {
   while (isRunning()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** Starts a server in a new folder. */
-export async function startServer(flags: readonly string[] = [], load: Load = loadHere): Promise<Server> {
+/** A server that can be started: its port, and its folder, to which only its user has access. */
+export interface Cluster {
+  readonly server: EmbeddedPostgres;
+  readonly port: number;
+  readonly folder: string;
+}
+
+/** Prepares a server in a new folder. */
+export async function createCluster(flags: readonly string[], load: Load = loadHere): Promise<Cluster> {
   const Embedded = await loadEmbedded(load);
   const folder = mkdtempSync(join(tmpdir(), 'stepline-postgres-'));
   // As root, the server runs as another user.
@@ -90,10 +97,18 @@ export async function startServer(flags: readonly string[] = [], load: Load = lo
     onLog: () => undefined,
     onError: () => undefined,
   });
+  return { server, port, folder };
+}
+
+export const toUrl = (port: number): string => `postgres://postgres:password@127.0.0.1:${String(port)}/postgres`;
+
+/** Starts a server in a new folder. */
+export async function startServer(flags: readonly string[] = [], load: Load = loadHere): Promise<Server> {
+  const { server, port, folder } = await createCluster(flags, load);
   await server.initialise();
   await server.start();
   return {
-    url: `postgres://postgres:password@127.0.0.1:${String(port)}/postgres`,
+    url: toUrl(port),
     start: () => server.start(),
     stop: () => server.stop(),
     crash: async () => {

@@ -10,6 +10,7 @@ import { usePool } from './place.ts';
 import { adding, claim, creating, free, heldBy, join, touching } from './samples.ts';
 import type { Pool } from './server.ts';
 import { openPool } from './server.ts';
+import { watchPool } from './watched-pool.ts';
 
 const { pool, newClosingPlace: newPlace } = usePool();
 
@@ -274,6 +275,34 @@ describe('a pool whose notifications may not arrive', () => {
     stop();
     await clock.advance(5000);
     expect(changes).toHaveLength(3);
+  });
+
+  test('is not looked at if another one listens, which does nothing else and needs one connection', async () => {
+    const clock = createFakeClock();
+    const inner = await createNamedPool('listens', { max: 1 });
+    const [listening, working] = [watchPool(inner), watchPool(pool())];
+    const listenPool = { ...listening.pool, options: { max: 1 } };
+    const place = newPlace();
+    const store = place.open({ pool: working.pool, listenPool, clock });
+    const { changes, stop } = await watch(store);
+    await join(store);
+    await place.open().log.write(creating('s'));
+    await until(() => expect(changes).toStrictEqual([{ sessionIds: ['s'], hasMail: false }]));
+    await clock.advance(9000);
+    expect(changes).toHaveLength(1);
+    expect(await store.leases.workers()).toMatchObject([{ isConnected: true }]);
+    expect(working.ran.filter((text) => text.includes('LISTEN'))).toStrictEqual([]);
+    expect(listening.ran).toStrictEqual([`LISTEN "${toChannel(place.schema)}"`, expect.stringContaining('pg_stat_activity')]);
+    stop();
+    await until(async () => expect((await store.leases.workers())[0]?.isConnected).toBe(false));
+  });
+
+  test('ends with the other one, if both are the store’s', async () => {
+    const [own, listening] = [await openPool(inject('postgresUrl')), await openPool(inject('postgresUrl'))];
+    const store = newPlace().open({ pool: own, listenPool: listening, endsPool: true });
+    await watch(store);
+    await store.close();
+    expect([own.ended, listening.ended]).toStrictEqual([true, true]);
   });
 
   test('is not looked at while it listens', async () => {

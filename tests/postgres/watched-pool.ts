@@ -17,9 +17,12 @@ export interface WatchedPool {
   readonly ran: string[];
   /** Called in place of each statement, until it is set to something else. */
   onQuery: (statement: Statement) => Promise<PostgresResult>;
-  /** Steps in once, at the next COMMIT. */
+  /** Steps in once, at the next message that commits. */
   atNextCommit(work: (statement: Statement) => Promise<PostgresResult>): void;
 }
+
+/** True for a message that commits, and may notify then. */
+export const isCommit = (text: string): boolean => text.startsWith('COMMIT');
 
 const runIt = ({ run }: Statement): Promise<PostgresResult> => run();
 
@@ -30,7 +33,7 @@ export function watchPool(inner: Pool): WatchedPool {
     onQuery: runIt,
     atNextCommit(work) {
       watched.onQuery = (statement) => {
-        if (statement.text !== 'COMMIT') return statement.run();
+        if (!isCommit(statement.text)) return statement.run();
         watched.onQuery = runIt;
         return work(statement);
       };

@@ -1,4 +1,5 @@
 // A process may die at any moment of a chat, and a store may fail; the conversation comes to the same end.
+import { readField } from '../../src/lib/index.ts';
 import type { EffectRow } from '../../src/journal/index.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -287,10 +288,10 @@ function expectSameWork(quiet: Lived, lived: Lived): void {
 
 /** Events without what differs between two runs: that a run was taken up again is told once more for each process. */
 function eventLines({ events }: Lived): readonly string[] {
-  const kept = events.filter(({ type, ...more }) => !(type === 'AgentExecutionStarted' && more['resumed'] === true));
+  const kept = events.filter((event) => !(event.type === 'AgentExecutionStarted' && event.resumed));
   return kept
-    .map(({ type, stepNumber, toolCallId, agentId, participant }) =>
-      JSON.stringify([stepNumber, type, toolCallId, agentId === 's', participant]),
+    .map((event) =>
+      JSON.stringify([event.stepNumber, event.type, readField(event, 'toolCallId'), event.agentId === 's', event.participant]),
     )
     .sort();
 }

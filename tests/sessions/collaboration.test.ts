@@ -1,6 +1,7 @@
 // Collaborations in sessions: a person who is waited for overnight, and processes that die at any moment of a run with a board.
 import { describe, expect, test } from 'vitest';
 import { pickSubjects } from '../support/test-scale.ts';
+import { readField } from '../../src/lib/index.ts';
 import type { Participant } from '../../src/chat/index.ts';
 import type { Collaboration, CollaborationOptions } from '../../src/collaboration/index.ts';
 import {
@@ -87,7 +88,7 @@ describe.each(pickSubjects(places))('a collaboration over %s', (_, makePlace) =>
       ['draft 1 one by writer'],
       'Describe the kettle.',
     ]);
-    const told = (await readEvents(morning, 'one')).filter(({ type }) => type === 'BoardUpdated');
+    const told = (await readEvents(morning, 'one')).filter((event) => event.type === 'BoardUpdated');
     expect(told.map(({ participant, changes }) => [participant, changes])).toStrictEqual([
       ['writer', [{ type: 'write', artifact: 'draft', version: 1 }]],
       ['boss', [{ type: 'approve', artifact: 'draft', version: 1 }]],
@@ -109,15 +110,15 @@ describe.each(pickSubjects(places))('a collaboration over %s', (_, makePlace) =>
     const odd = await third.answer('one', { id: 'boss/4' }, { by: bob, value: { approves: ['plan'] } });
     expect(odd).toMatchObject({ status: 'waiting', waitingFor: [{ id: 'boss/4', problem: expect.stringContaining('"plan"') as string }] });
     const end = await third.answer('one', { id: 'boss/4' }, { by: bob, value: { approves: ['draft'], writes: { note: 'ship it' } } });
-    const told = (await readEvents(third, 'one')).filter(({ type }) => type === 'PersonAsked');
+    const told = (await readEvents(third, 'one')).filter((event) => event.type === 'PersonAsked');
     expect(told.map(({ waitId, problem }) => [waitId, problem !== undefined])).toStrictEqual([
       ['boss/2', false],
       ['boss/4', false],
       ['boss/4', true],
       ['boss/6', false],
     ]);
-    const given = (await readEvents(third, 'one')).filter(({ type }) => type === 'ParticipantSelected');
-    expect(given.map(({ participant, resumed = false }) => [participant, resumed])).toStrictEqual([
+    const given = (await readEvents(third, 'one')).filter((event) => event.type === 'ParticipantSelected');
+    expect(given.map(({ participant, resumed }) => [participant, resumed === true])).toStrictEqual([
       ['writer', false],
       ['boss', false],
       ['boss', true],
@@ -297,8 +298,8 @@ async function run(
 const quiet = await run();
 
 function eventLines({ events }: Lived): readonly string[] {
-  const kept = events.filter(({ type, ...more }) => !(type === 'AgentExecutionStarted' && more['resumed'] === true));
-  return kept.map(({ type, stepNumber, participant, toolCallId }) => JSON.stringify([stepNumber, type, participant, toolCallId])).sort();
+  const kept = events.filter((event) => !(event.type === 'AgentExecutionStarted' && event.resumed));
+  return kept.map((event) => JSON.stringify([event.stepNumber, event.type, event.participant, readField(event, 'toolCallId')])).sort();
 }
 
 function expectSameEnd({ lived }: { readonly lived: Lived }): void {

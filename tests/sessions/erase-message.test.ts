@@ -149,7 +149,7 @@ describe('erasing a message', () => {
       { type: 'json', value: { name: 'kept' } },
       { type: 'text', value: '[erased]' },
     ]);
-    const completed = (await readEvents(start(), 's')).filter(({ type }) => type === 'ToolCallCompleted');
+    const completed = (await readEvents(start(), 's')).filter((event) => event.type === 'ToolCallCompleted');
     expect(completed.map(({ result }) => result)).toEqual([{ name: 'kept' }, '[erased]']);
   });
 

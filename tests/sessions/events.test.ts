@@ -33,8 +33,8 @@ async function follow(runtime: EmbeddedRuntime, id: string, options: { readonly 
 }
 
 // What has to be approved is read with the digest that an approval needs; live events have none.
-const withoutDigest = ({ digest, ...event }: StoredEvent): unknown => {
-  expect(typeof digest).toBe(event['type'] === 'ToolApprovalRequested' ? 'string' : 'undefined');
+const withoutDigest = ({ digest, ...event }: StoredEvent & { readonly digest?: string }): unknown => {
+  expect(typeof digest).toBe(event.type === 'ToolApprovalRequested' ? 'string' : 'undefined');
   return event;
 };
 
@@ -89,7 +89,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     expect(stored.map(({ seq }) => seq)).toStrictEqual(stored.map((_event, index) => index + 1));
     expect(stored.map(withoutDigest)).toStrictEqual(heard);
     expect(stored.at(-1)).toMatchObject({ type: 'AgentFinished', stopReason: 'user_requested' });
-    const judged = stored.filter(({ type }) => type === 'ContinuationEvaluated');
+    const judged = stored.filter((event) => event.type === 'ContinuationEvaluated');
     expect(judged.length).toBeGreaterThanOrEqual(5);
     for (const { outcome } of judged)
       expect(outcome).toMatchObject({ decision: expect.any(String) as string, evaluations: expect.any(Array) as unknown[] });
@@ -114,10 +114,10 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
       for await (const event of runtime.events('one', { redact, follow: false })) events.push(event);
       return events;
     };
-    const [asked] = (await read(true)).filter(({ type }) => type === 'ToolApprovalRequested');
+    const [asked] = (await read(true)).filter((event) => event.type === 'ToolApprovalRequested');
     expect(asked).toMatchObject({ args: { password: '[redacted]' } });
     // Holds: such an event has them.
-    const wait = { id: asked?.['waitId'] as string, digest: asked?.['digest'] as string };
+    const wait = { id: asked?.waitId as string, digest: asked?.digest as string };
     expect(await runtime.approve('one', wait, { by: bob })).toMatchObject({ status: 'completed' });
     expect(JSON.stringify(await read(true))).not.toContain(secret);
     expect(JSON.stringify(await read(false))).toContain(secret);
@@ -170,8 +170,8 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     const stored = await readEvents(runtime, 'one');
     expect(stored.map(withoutDigest)).toStrictEqual(heard);
     expect(new Set(stored.map(({ agentId }) => agentId)).size).toBe(2);
-    for (const event of stored.filter(({ type }) => type === 'ContinuationEvaluated'))
-      expect(event['outcome']).toMatchObject({ evaluations: expect.any(Array) as unknown[] });
+    for (const event of stored.filter((event) => event.type === 'ContinuationEvaluated'))
+      expect(event.outcome).toMatchObject({ evaluations: expect.any(Array) as unknown[] });
   });
 
   test.each([0, 1, 4, 9])('can be read from number %i on', async (from) => {
@@ -192,7 +192,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     await runtime.send('one', Array.from({ length: 250 }, (_gone, index) => `look ${index}`).join(';'), { by: ann });
     const events = await readEvents(runtime, 'one');
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
-    expect(events.filter(({ type }) => type === 'AgentStepCompleted')).toHaveLength(251);
+    expect(events.filter((event) => event.type === 'AgentStepCompleted')).toHaveLength(251);
   });
 
   test('are followed live: each step when it is stored, over several executions', async () => {
@@ -204,7 +204,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     const sending = runtime.send('one', 'look 1; slow 2; say End', { by: ann });
     await stage.gate.current.reached;
     await until(() => expect(events.some(({ type }) => type === 'AgentStepCompleted')).toBe(true));
-    expect(events.filter(({ type }) => type === 'AgentStepCompleted')).toHaveLength(1);
+    expect(events.filter((event) => event.type === 'AgentStepCompleted')).toHaveLength(1);
     stage.gate.current.open();
     await sending;
     await runtime.send('one', 'say More', { by: ann });

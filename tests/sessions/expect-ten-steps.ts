@@ -1,5 +1,6 @@
 // What a ten-step run must have come to, whatever its processes lived through.
 import { expect } from 'vitest';
+import { readField } from '../../src/lib/index.ts';
 import type { Json } from '../../src/entry/index.ts';
 import type { Lived } from './client-of-ten-steps.ts';
 import { plan } from './ten-steps.ts';
@@ -83,8 +84,8 @@ function expectSameWork(quiet: Lived, lived: Lived): void {
 
 /** Events without what differs between two runs: that a run was taken up again is told once more for each process. */
 function eventLines({ events }: Lived): readonly string[] {
-  const kept = events.filter(({ type, ...more }) => !(type === 'AgentExecutionStarted' && more['resumed'] === true));
-  return kept.map(({ type, stepNumber, toolCallId, agentId }) => JSON.stringify([stepNumber, type, toolCallId, agentId === 's'])).sort();
+  const kept = events.filter((event) => !(event.type === 'AgentExecutionStarted' && event.resumed));
+  return kept.map((event) => JSON.stringify([event.stepNumber, event.type, readField(event, 'toolCallId'), event.agentId === 's'])).sort();
 }
 
 const atCommit: readonly string[] = [

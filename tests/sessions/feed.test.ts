@@ -31,7 +31,7 @@ describe.each(places)('the feed of a store in %s', (_, newPlace) => {
     for (const id of ['a', 'b']) expect(ofSession(items, id)).toStrictEqual(await readEvents(runtime, id));
     expect(items.find(({ sessionId }) => sessionId === 'a')).toMatchObject({ tenant: 't', owner: 'ann', agent: { id: 'desk' } });
     expect(items.map(({ cursor }) => cursor)).toHaveLength(new Set(items.map(({ cursor }) => cursor)).size);
-    expect(items.find(({ event }) => event.type === 'ToolApprovalRequested')?.event['digest']).toMatch(/^[0-9a-f]{64}$/);
+    expect(items.map(({ event }) => event).find((event) => event.type === 'ToolApprovalRequested')?.digest).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test('continues after the cursor of any item', async () => {

@@ -93,9 +93,9 @@ describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
     expect(new Set(own.map(({ executionId }) => executionId))).toStrictEqual(new Set(['fork/2', 'fork/3']));
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
     expect(own.every(({ agentId }) => agentId !== source.agentId)).toBe(true);
-    const judged = events.filter(({ type }) => type === 'ContinuationEvaluated');
+    const judged = events.filter((event) => event.type === 'ContinuationEvaluated');
     expect(judged.length).toBe(6);
-    for (const event of judged) expect(event['outcome']).toMatchObject({ resolvedBy: expect.any(String) as string });
+    for (const event of judged) expect(event.outcome).toMatchObject({ resolvedBy: expect.any(String) as string });
   });
 
   test('need their source no more: all of it can be read and forked when that is deleted', async () => {

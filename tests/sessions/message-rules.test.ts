@@ -110,7 +110,7 @@ async function expectFate(fate: Fate, runtime: EmbeddedRuntime, result: SessionR
   expect([executions.length, result.execution, result.status]).toStrictEqual(fate === 'joins' ? [1, 1, 'completed'] : [2, 2, 'completed']);
   if (fate === 'interrupts' || fate === 'supersedes') expect(last?.interrupted).toBe('superseded');
   if (fate === 'queued' || fate === 'opens' || fate === 'joins') expect(last?.interrupted ?? 'whole').not.toBe('superseded');
-  const said = (await readEvents(runtime, 's')).filter(({ type }) => type === 'UserMessageReceived');
+  const said = (await readEvents(runtime, 's')).filter((event) => event.type === 'UserMessageReceived');
   expect(said.map(({ text }) => text)).toContain('say More');
 }
 

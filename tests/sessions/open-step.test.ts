@@ -474,8 +474,8 @@ describe.each(pickSubjects(places))('the events of an open step over %s', (_, ma
     expect(findEvents(received, 'ToolCallStarted')[0]?.event).toMatchObject({ tool: 'work', args: { path: 'a.txt' } });
     gate.open();
     await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
-    const started = (await readEvents(runtime, 'one')).filter(({ type }) => type === 'ToolCallStarted');
-    expect(started.map((event) => event['args'])).toStrictEqual([args, many]);
+    const started = (await readEvents(runtime, 'one')).filter((event) => event.type === 'ToolCallStarted');
+    expect(started.map((event) => event.args)).toStrictEqual([args, many]);
   });
 
   test('have the latest progress of a call, for those who read late', async () => {

@@ -1,5 +1,6 @@
 // What people do becomes events: a page can be built from events alone.
 import { describe, expect, test } from 'vitest';
+import { readField } from '../../src/lib/index.ts';
 import { createAgent, Message } from '../../src/entry/index.ts';
 import type { EmbeddedRuntime, StoredEvent } from '../../src/sessions/index.ts';
 import { CancelRequested, createSessionRuntime, LimitsGranted, UserMessageReceived, WaitResolved } from '../../src/sessions/index.ts';
@@ -30,7 +31,7 @@ function listen(stage: Stage, more: Parameters<Stage['start']>[0] = {}) {
   return { runtime: stage.start({ onEvent, ...more }), heard };
 }
 
-const withoutDigest = ({ digest: _, ...event }: StoredEvent): unknown => event;
+const withoutDigest = ({ digest: _, ...event }: StoredEvent & { readonly digest?: string }): unknown => event;
 
 async function expectHeard(runtime: EmbeddedRuntime, heard: readonly StoredEvent[]): Promise<void> {
   const stored = await readEvents(runtime, 'one');
@@ -57,10 +58,10 @@ describe.each(pickSubjects(places))('events of people over %s', (_, makePlace) =
     ]);
     expect(people[0]).not.toHaveProperty('content');
     const { state } = await runtime.get('one');
-    expect(people[0]?.['messageId']).toBe(state.messages.at(0)?.id);
-    const ended = (await readEvents(runtime, 'one')).filter(({ type }) => type === 'AgentStepCompleted');
+    expect(readField(people[0], 'messageId')).toBe(state.messages.at(0)?.id);
+    const ended = (await readEvents(runtime, 'one')).filter((event) => event.type === 'AgentStepCompleted');
     expect(ended.map(({ text }) => text)).toStrictEqual(['', '', 'End']);
-    expect(ended.at(-1)?.['messageId']).toBe(state.messages.at(-1)?.id);
+    expect(ended.at(-1)?.messageId).toBe(state.messages.at(-1)?.id);
     await expectHeard(runtime, heard);
   });
 
@@ -116,11 +117,11 @@ describe.each(pickSubjects(places))('events of people over %s', (_, makePlace) =
     await stage.gate.current.reached;
     await runtime.send('one', 'say Other', { by: bob, until: 'accepted' });
     expect(await listPeople(runtime)).toHaveLength(1);
-    expect(heard.filter(({ type }) => type === 'UserMessageReceived')).toHaveLength(1);
+    expect(heard.filter((event) => event.type === 'UserMessageReceived')).toHaveLength(1);
     stage.gate.current.open();
     await sending;
     const events = await readEvents(runtime, 'one');
-    const joined = events.findIndex(({ type, text }) => type === 'UserMessageReceived' && text === 'say Other');
+    const joined = events.findIndex((event) => event.type === 'UserMessageReceived' && event.text === 'say Other');
     expect(events[joined]).toMatchObject({ text: 'say Other', stepNumber: 1 });
     expect(events[joined + 1]).toMatchObject({ type: 'AgentStepStarted', stepNumber: 2 });
     await expectHeard(runtime, heard);
@@ -221,16 +222,14 @@ describe.each(pickSubjects(places))('events of people over %s', (_, makePlace) =
     expect(waiting).toMatchObject({ status: 'waiting', text: `First ${long}` });
     await runtime.approve('one', await getWait(runtime, 'one'), { by: bob });
     const events = await readEvents(runtime, 'one');
-    const texts = events.filter(({ messageId }) => messageId !== undefined).map(({ type, text }) => [type, text]);
+    const texts = events.flatMap((event) => ('messageId' in event && 'text' in event ? [[event.type, event.text]] : []));
     expect(texts).toStrictEqual([
       ['UserMessageReceived', `Question ${long}`],
       ['AgentStateUpdated', `First ${long}`],
       ['AgentStepCompleted', `First ${long}`],
       ['AgentStepCompleted', `Then ${long}`],
     ]);
-    expect(events.find(({ type, text }) => type === 'AgentStepCompleted' && text === `First ${long}`)?.['messageId']).toBe(
-      waiting?.['messageId'],
-    );
+    expect(events.find((event) => event.type === 'AgentStepCompleted')?.messageId).toBe(readField(waiting, 'messageId'));
     const entries = await stage.place.open().log.entries('one');
     expect(entries.map(({ events: text = '' }) => text).join('')).not.toContain('wait a moment');
   });
@@ -258,7 +257,7 @@ describe.each(pickSubjects(places))('events of people over %s', (_, makePlace) =
     await runtime.send('one', 'Hello', { by: ann });
     await runtime.answer('one', await getWait(runtime, 'one'), { by: bob, value: 'Good day' });
     const events = await readEvents(runtime, 'one');
-    const said = events.filter(({ type }) => type === 'AgentStepCompleted').map(({ participant, text }) => [participant, text]);
+    const said = events.filter((event) => event.type === 'AgentStepCompleted').map(({ participant, text }) => [participant, text]);
     expect(said).toStrictEqual([
       ['boss', 'Good day'],
       ['echo', 'echo of Good day'],
@@ -325,7 +324,9 @@ describe('events of people, and a process that dies', () => {
   test('have dense numbers, keep those that they had, and are told once each', async () => {
     const quiet = await live([]);
     const inShort = (events: readonly StoredEvent[]): readonly string[] =>
-      events.filter(({ type }) => ofPeople.has(type)).map(({ type, by, decision }) => JSON.stringify([type, by, decision]));
+      events.flatMap((event) =>
+        'by' in event && ofPeople.has(event.type) ? JSON.stringify([event.type, event.by, readField(event, 'decision')]) : [],
+      );
     expect(inShort(quiet.events)).toStrictEqual([
       JSON.stringify(['UserMessageReceived', ann, undefined]),
       JSON.stringify(['UserMessageReceived', bob, undefined]),

@@ -56,13 +56,27 @@ describe.each(places)('runOnce() on %s', (_, makePlace) => {
     expect((await sent).text).toBe('End');
   });
 
+  test('runs a session once at a time, also in one process', async () => {
+    const stage = stageOn(makePlace());
+    const client = stage.start({ role: 'client', name: 'the function' });
+    await client.create({ id: 'one' }, { by: ann });
+    await client.send('one', 'slow 1; say End', { by: ann, until: 'accepted' });
+    const running = client.runOnce('one', { untilMs: 5000 });
+    await stage.gate.current.reached;
+    const again = await client.runOnce('one', { untilMs: 5000 });
+    expect([again.type, again.type === 'owned' && again.worker.name]).toStrictEqual(['owned', 'the function']);
+    stage.gate.current.open();
+    expect((await running).type).toBe('rested');
+    expect(stage.ran).toStrictEqual(['slow 1']);
+  });
+
   test('tries a provider again, and answers approvals, whose time has come', async () => {
     const stage = stageOn(makePlace());
     const client = stage.start({ role: 'client', approvals: { expireAfterMs: 1000 } });
     await client.create({ id: 'one' }, { by: ann });
     await client.send('one', 'pay 1; say End', { by: ann, until: 'accepted' });
-    expect((await client.runOnce('one', { untilMs: 1000 })).type).toBe('rested');
-    expect((await client.get('one')).status).toBe('waiting');
+    const waiting = await client.runOnce('one', { untilMs: 1000 });
+    expect(waiting.type === 'rested' && [waiting.session.status, waiting.wakeAt]).toStrictEqual(['waiting', stage.clock.now() + 1000]);
     await stage.clock.advance(1000);
     const ended = await client.runOnce('one', { untilMs: 1000 });
     expect(ended.type === 'rested' && [ended.session.status, ended.session.text]).toStrictEqual(['completed', 'End']);

@@ -77,7 +77,7 @@ describe.each(pickSubjects(places))('an approval for the rest of a session over 
     // Three uses: the fourth call is asked about again.
     expect(await runtime.send('s', 'pay 5', { by: ann })).toMatchObject({ status: 'waiting' });
     expect(ran).toStrictEqual(['pay 5', 'pay 5', 'pay 5']);
-    const resolved = (await readEvents(runtime, 's')).filter(({ type }) => type === 'WaitResolved');
+    const resolved = (await readEvents(runtime, 's')).filter((event) => event.type === 'WaitResolved');
     expect(resolved.map(({ decision, by, approval }) => ({ decision, by, approval }))).toStrictEqual([
       { decision: 'approved', by: bob, approval: { id, use: 1, maxUses: 3 } },
       { decision: 'approved', by: bob, approval: { id, use: 2, maxUses: 3 } },

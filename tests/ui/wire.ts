@@ -79,7 +79,7 @@ export class Wire {
 
   #toSource(root: EmittedEvent, at: number): Omit<ChunkSource, 'kind' | 'text' | 'offset'> {
     const { agentId, executionId, stepNumber: step } = root;
-    const orchestrator = typeof root['orchestrator'] === 'string' ? root['orchestrator'] : 'agent';
+    const orchestrator = 'orchestrator' in root ? root.orchestrator : 'agent';
     return { sessionId: this.#sessionId, agentId, executionId, orchestrator, step, attempt: this.#deaths + 1, at, isProvisional: true };
   }
 
@@ -93,7 +93,7 @@ export class Wire {
       this.#answer += 1;
       this.#length = { text: 0, reasoning: 0 };
     }
-    const text = typeof event['text'] === 'string' ? event['text'] : '';
+    const text = 'text' in event ? event.text : '';
     const participant = typeof event['participant'] === 'string' ? { participant: event['participant'] } : {};
     const source = { ...this.#toSource(root, event.at), ...participant, kind, text, answer: this.#answer, offset: this.#length[kind] };
     this.#length[kind] += text.length;

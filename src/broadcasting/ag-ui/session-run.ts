@@ -28,7 +28,7 @@ export type RunItem = AgUiEvent | 'idle';
 type Items = AsyncGenerator<RunItem, void, undefined>;
 type OpenItem = Extract<SessionStreamItem, { readonly type: 'open' }>;
 
-const isTop = (event: StoredEvent): boolean => (event['parentAgentId'] ?? null) === null;
+const isTop = (event: StoredEvent): boolean => event.parentAgentId === null;
 const isRest = (event: StoredEvent): boolean => (event.type === 'AgentFinished' && isTop(event)) || event.type === 'CrashLoopDetected';
 
 /** Fields that are wrong in an event if they were too large. */
@@ -131,9 +131,8 @@ export class SessionRunStream {
   }
 
   *#addStored({ event, confirmed }: Extract<SessionStreamItem, { readonly type: 'stored' }>): Generator<AgUiEvent, void, undefined> {
-    const fields = new EventFields(event);
-    if (event.type === 'UserMessageReceived') this.#expected.delete(fields.text('messageId'));
-    if (event.type === 'WaitResolved') this.#expected.delete(fields.text('waitId'));
+    if (event.type === 'UserMessageReceived') this.#expected.delete(event.messageId);
+    if (event.type === 'WaitResolved') this.#expected.delete(event.waitId);
     const key = `${confirmed.attempt ?? 0}/${confirmed.index ?? 0}`;
     if (confirmed.index === undefined || this.#skipped.delete(key)) yield* this.#addEvent(event);
   }

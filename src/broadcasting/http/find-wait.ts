@@ -1,7 +1,7 @@
 // What is answered, and who asked for it.
 import type { Json, JsonObject } from '../../lib/index.ts';
-import { omitUndefined, readField } from '../../lib/index.ts';
-import type { Actor, Session, SessionRuntime, SessionWait, StoredEvent } from '../../sessions/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
+import type { Actor, Session, SessionRuntime, SessionWait, StoredEventOf } from '../../sessions/index.ts';
 import { LateAnswerError } from '../../sessions/index.ts';
 import { NotWaitingError } from '../../step-by-step/index.ts';
 import type { RequestedWait } from './authorization.ts';
@@ -16,29 +16,21 @@ interface WaitHistory {
   readonly ending?: string;
 }
 
-function readActor(event: StoredEvent): Actor | undefined {
-  const [id, kind] = ['id', 'kind'].map((key) => readField(event['by'], key));
-  return typeof id === 'string' && typeof kind === 'string' ? { id, kind } : undefined;
-}
-
-function describeEnding(event: StoredEvent): string {
-  const by = readActor(event);
-  const decision = typeof event['decision'] === 'string' ? event['decision'] : 'resolved';
-  return `it was ${decision} by ${by?.kind ?? 'somebody'} ${by?.id ?? ''} at ${new Date(event.at).toISOString()}`;
-}
+const describeEnding = ({ by, decision, at }: StoredEventOf<'WaitResolved'>): string =>
+  `it was ${decision} by ${by.kind} ${by.id} at ${new Date(at).toISOString()}`;
 
 /** Reads what the events of a session say about one of its waits. */
 export async function readWaitHistory(runtime: SessionRuntime, sessionId: string, waitId: string): Promise<WaitHistory> {
   const digests = new Set<string>();
   let [author, asker, ending]: [Actor?, Actor?, string?] = [];
   for await (const event of runtime.events(sessionId)) {
-    if (event.type === 'UserMessageReceived') author = readActor(event);
-    if (event['waitId'] !== waitId) continue;
+    if (event.type === 'UserMessageReceived') author = event.by;
+    if (!('waitId' in event) || event.waitId !== waitId) continue;
     if (event.type === 'WaitResolved') ending = describeEnding(event);
     else {
       // An id may be used again.
       [asker, ending] = [author, undefined];
-      if (typeof event['digest'] === 'string') digests.add(event['digest']);
+      if ('digest' in event) digests.add(event.digest);
     }
   }
   const requestedBy = asker ?? author;

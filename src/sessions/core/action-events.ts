@@ -130,8 +130,27 @@ export class ApprovalRevoked extends ActionEvent {
   }
 }
 
-/** Every event about something that somebody did to a session. */
-export type SessionEvent = UserMessageReceived | WaitResolved | LimitsGranted | CancelRequested | ApprovalRevoked;
+/** The open step is not resumed any more: it has ended the process each time. */
+export class CrashLoopDetected extends BaseEvent {
+  readonly type = 'CrashLoopDetected';
+  /** Number of times that the step was resumed. */
+  readonly attempts: number;
+  /** Id of the wait for somebody who resumes or cancels the session. */
+  readonly waitId: string;
+
+  constructor(header: EventHeader, { attempts, waitId }: Pick<CrashLoopDetected, 'attempts' | 'waitId'>) {
+    super(header);
+    this.attempts = attempts;
+    this.waitId = waitId;
+  }
+
+  override describe(): string {
+    return describeEvent(this);
+  }
+}
+
+/** Every event of a session that its orchestrator does not emit. */
+export type SessionEvent = UserMessageReceived | WaitResolved | LimitsGranted | CancelRequested | ApprovalRevoked | CrashLoopDetected;
 
 /** An action and the states before and after it. */
 export interface AppliedAction {

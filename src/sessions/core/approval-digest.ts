@@ -48,8 +48,7 @@ export function findAskedCalls(sessionId: string, events: readonly StoredEvent[]
     if (place === undefined) continue;
     const call = readAskedCall(event);
     if (call !== undefined) asked.set(event, { ...place, ...call });
-    const { type, waitId } = event;
-    if (type === 'PersonAsked' && typeof waitId === 'string') asked.set(event, { ...place, id: waitId });
+    if (event.type === 'PersonAsked') asked.set(event, { ...place, id: event.waitId });
   }
   return asked;
 }

@@ -8,10 +8,11 @@ import { readEvents } from './stored-events.ts';
 
 /** Replaces secrets in an event. The fields that identify it, or approve a call, stay. */
 function redactEvent(event: StoredEvent): StoredEvent {
-  const { type, id, seq, at, agentId, executionId, stepNumber, digest } = event;
+  const { type, id, seq, at, agentId, executionId, stepNumber } = event;
   const redacted = defaultRedactor.value(event);
-  const known = { type, id, seq, at, agentId, executionId, stepNumber };
-  return { ...(isRecord(redacted) ? redacted : {}), ...known, ...(digest !== undefined && { digest }) };
+  const known = { type, id, seq, at, agentId, executionId, stepNumber, ...('digest' in event && { digest: event.digest }) };
+  // Holds: redacting changes texts alone.
+  return { ...(isRecord(redacted) ? redacted : {}), ...known } as StoredEvent;
 }
 
 /** Adds to each event that asks for an approval the digest that approves exactly that. */

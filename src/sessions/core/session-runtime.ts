@@ -299,7 +299,12 @@ export interface Recovery {
  * rest is for the next one who runs it. `owned`: another worker runs it.
  */
 export type RunOnceResult =
-  | { readonly type: 'rested'; readonly session: Session }
+  | {
+      readonly type: 'rested';
+      readonly session: Session;
+      /** Time at which to run it again, if nobody acts before: an approval expires, or a provider is tried again. */
+      readonly wakeAt?: number;
+    }
   | { readonly type: 'left'; readonly session: Session }
   | { readonly type: 'owned'; readonly worker: NonNullable<Session['worker']> };
 

@@ -2,25 +2,39 @@
 // Event-1. A stored event is what was emitted: whoever has the entry reads it, without the state or another entry.
 // Event-2. Bytes are saved at this border alone: what all events of a commit have in common is written once, and so is a long text that the
 //          body of the entry holds.
+import type { CollaborationEvent } from '../../collaboration/index.ts';
 import type { BaseEvent, EventLineOptions } from '../../events/index.ts';
 import { formatEvent } from '../../events/index.ts';
-import type { Json, JsonObject } from '../../lib/index.ts';
+import type { Json, Jsonify, JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, isList, isPlainObject, latestTime, readArray, readJsonObject } from '../../lib/index.ts';
 import { splitLines } from '../../step-by-step/index.ts';
 import type { LogEntry } from '../store/session-store.ts';
+import type { SessionEvent } from './action-events.ts';
 import type { EntryBody } from './entries.ts';
 import { erased } from './erased-content.ts';
 
-/** An event as it is read from a store: plain data with the fields of the event. */
-export interface StoredEvent extends JsonObject {
-  readonly type: string;
-  readonly id: string;
-  readonly seq: number;
-  readonly at: number;
-  readonly agentId: string;
-  readonly executionId: string;
-  readonly stepNumber: number;
-}
+/** Events that are shown at once and never stored: what they say is in those of their step. */
+type PassingEvent = 'TextDelta' | 'ReasoningDelta' | 'ToolCallProgress';
+
+/** Fields that an event has only once it is stored. */
+type Added<Type> = { readonly sessionId: string } & (Type extends 'ToolApprovalRequested' | 'PersonAsked'
+  ? {
+      /** Binds an answer to what was asked. */
+      readonly digest?: string;
+    }
+  : unknown);
+
+type Stored<Event> = Event extends { readonly type: infer Type }
+  ? Type extends PassingEvent
+    ? never
+    : Omit<Jsonify<Event>, 'sessionId'> & Added<Type>
+  : never;
+
+/** An event as it is read from a store: plain data with the fields of the event. One of your own has its own fields. */
+export type StoredEvent = Stored<CollaborationEvent | SessionEvent>;
+
+/** Stored events of a type. */
+export type StoredEventOf<Type extends StoredEvent['type']> = Extract<StoredEvent, { readonly type: Type }>;
 
 type Fields = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
@@ -36,27 +50,42 @@ interface Preface {
 /** The least length of a text that is not written twice. */
 const longText = 200;
 
-/** Calls back for each long text inside a value. */
-function visitTexts(value: unknown, path: Path, onText: (text: string, path: Path) => unknown): void {
+const hasJson = (value: object): value is { readonly toJSON: () => unknown } => 'toJSON' in value && typeof value.toJSON === 'function';
+
+type OnText = (text: string, path: Path) => void;
+
+/** Calls back for each long text inside a value, as JSON shows it. The path is good for the time of the call. */
+function visitTexts(value: unknown, onText: OnText, path: (string | number)[] = []): void {
   if (typeof value === 'string') {
     if (value.length >= longText) onText(value, path);
-  } else if (Array.isArray(value)) for (const [index, item] of value.entries()) visitTexts(item, [...path, index], onText);
-  else if (isPlainObject(value)) for (const [key, item] of Object.entries(value)) visitTexts(item, [...path, key], onText);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (hasJson(value)) {
+    visitTexts(value.toJSON(), onText, path);
+    return;
+  }
+  const isList = Array.isArray(value);
+  for (const key of Object.keys(value)) {
+    path.push(isList ? Number(key) : key);
+    visitTexts(Reflect.get(value, key), onText, path);
+    path.pop();
+  }
 }
 
 /** Finds the long texts of a body. A whole state is left out: it is a text itself. */
 function findTexts({ action, change }: EntryBody): ReadonlyMap<string, Path> {
   const found = new Map<string, Path>();
-  visitTexts({ action, change }, [], (text, path) => found.has(text) || found.set(text, path));
+  visitTexts({ action, change }, (text, path) => found.has(text) || found.set(text, [...path]));
   return found;
 }
 
-function getShared([first = {}, ...others]: readonly Fields[]): Fields {
-  return Object.fromEntries(
-    Object.entries(first).filter(
-      ([key, value]) => (typeof value !== 'object' || value === null) && others.every((event) => event[key] === value),
-    ),
-  );
+function getShared(events: readonly Fields[]): Fields {
+  const shared: Record<string, unknown> = {};
+  const [first = {}] = events;
+  for (const [key, value] of Object.entries(first))
+    if ((typeof value !== 'object' || value === null) && events.every((event) => event[key] === value)) shared[key] = value;
+  return shared;
 }
 
 const toId = ({ executionId, seq }: Fields): string => `${String(executionId)}/${String(seq)}`;
@@ -78,21 +107,23 @@ export function writeEvents(events: readonly BaseEvent[], body: EntryBody): stri
   // Holds: the fields of an event can be read by name.
   const all = events as readonly object[] as readonly Fields[];
   const shared = all.length > 1 ? getShared(all) : {};
-  const isImplied = (event: Fields, key: string): boolean =>
-    key === 'sessionId' || Object.hasOwn(shared, key) || (key === 'id' && event[key] === toId(event));
-  const written = all.map((event) => Object.fromEntries(Object.entries(event).filter(([key]) => !isImplied(event, key))));
+  const written: unknown[] = all.map((event) => {
+    const own: Record<string, unknown> = {};
+    for (const key of Object.keys(event))
+      if (key !== 'sessionId' && !Object.hasOwn(shared, key) && (key !== 'id' || event[key] !== toId(event))) own[key] = event[key];
+    return own;
+  });
   const sources = findTexts(body);
   if (sources.size === 0) return JSON.stringify([{ shared } satisfies Preface, ...written]);
-  // A copy, as it is stored: events are not changed.
-  const copies: unknown = JSON.parse(JSON.stringify(written));
   const texts: [number, Path, Path][] = [];
-  visitTexts(copies, [], (text, [event = 0, ...place]) => {
+  visitTexts(written, (text, [event, ...place]) => {
     const source = sources.get(text);
-    if (source === undefined) return;
-    setAt(copies, [event, ...place], '');
-    texts.push([Number(event), place, source]);
+    if (source !== undefined) texts.push([Number(event), place, source]);
   });
-  return JSON.stringify([{ shared, texts } satisfies Preface, ...(copies as readonly unknown[])]);
+  // Events are not changed: those with such a text are copied, as they are stored.
+  for (const event of new Set(texts.map(([index]) => index))) written[event] = JSON.parse(JSON.stringify(written[event]));
+  for (const [event, place] of texts) setAt(written, [event, ...place], '');
+  return JSON.stringify([{ shared, texts } satisfies Preface, ...written]);
 }
 
 const isEvent = (fields: JsonObject): fields is StoredEvent =>

@@ -1,28 +1,10 @@
 // A step that ends the process each time it is resumed.
 import type { EventHeader } from '../../events/index.ts';
-import { BaseEvent, describeEvent } from '../../events/index.ts';
+import type { BaseEvent } from '../../events/index.ts';
 import { AgentFinished, AgentStateUpdated, toEventWait } from '../../step-by-step/index.ts';
+import { CrashLoopDetected } from '../core/action-events.ts';
 import { toExecutionId } from '../core/execution-id.ts';
 import type { SessionLog } from './session-log.ts';
-
-/** The open step is not resumed any more: it has ended the process each time. */
-export class CrashLoopDetected extends BaseEvent {
-  readonly type = 'CrashLoopDetected';
-  /** Number of times that the step was resumed. */
-  readonly attempts: number;
-  /** Id of the wait for somebody who resumes or cancels the session. */
-  readonly waitId: string;
-
-  constructor(header: EventHeader, { attempts, waitId }: Pick<CrashLoopDetected, 'attempts' | 'waitId'>) {
-    super(header);
-    this.attempts = attempts;
-    this.waitId = waitId;
-  }
-
-  override describe(): string {
-    return describeEvent(this);
-  }
-}
 
 /** Makes a session wait for somebody who resumes or cancels it. Settles with the events when that is stored. */
 export async function storeCrashLoop(log: SessionLog, orchestrator: string): Promise<readonly BaseEvent[]> {

@@ -64,7 +64,7 @@ export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRu
       checkKeys('runOnce()', once, ['untilMs']);
       const sessionId = parseText(given, 'A session id');
       const found = await host.runOnce(sessionId, parseMs(once.untilMs, 'untilMs of runOnce()'));
-      return found.type === 'owned' ? found : { type: found.type, session: await readers.get(sessionId) };
+      return found.type === 'owned' ? found : { ...found, session: await readers.get(sessionId) };
     },
     drain: async (drain = {}) => {
       checkKeys('drain()', drain, ['timeoutMs']);

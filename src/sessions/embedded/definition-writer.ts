@@ -9,6 +9,7 @@ export class DefinitionWriter {
   readonly #known = new WeakMap<AgentDefinition, StoredDefinition>();
   readonly #stored = new Set<string>();
   readonly #waiting = new Map<string, string>();
+  #flushing: Promise<void> | undefined;
 
   constructor(notes: Pick<Notes, 'write'>) {
     this.#notes = notes;
@@ -29,9 +30,16 @@ export class DefinitionWriter {
     return this.#waiting.size === 0;
   }
 
-  /** Stores what is not stored yet. */
+  /** Stores what is not stored yet. Whoever calls while it does so waits for the same writes. */
   async flush(): Promise<void> {
-    for (const [id, body] of [...this.#waiting]) {
+    while (!this.isFlushed) {
+      this.#flushing ??= this.#store().finally(() => (this.#flushing = undefined));
+      await this.#flushing;
+    }
+  }
+
+  async #store(): Promise<void> {
+    for (const [id, body] of this.#waiting) {
       // If another process has stored it, it is the same text: its id is the hash of it.
       await this.#notes.write({ name: toDefinitionNote(id), version: 0, body });
       this.#stored.add(id);

@@ -1,8 +1,8 @@
 // The writer of the open steps of one run.
 // Owns:     the text and the events of the current attempt, and when they are stored.
 // Does not: store anything itself (the log does), or know who reads.
-// F1. The first write of an attempt comes after 100 ms, so that readers elsewhere see it begin; then at most one per 250 ms, and none
-//     once the step is recorded.
+// F1. The first text of an attempt is written after 100 ms, so that readers elsewhere see it begin; else there is at most one write per
+//     250 ms, and none once the step is recorded.
 // F2. A write that fails ends the storing of this attempt, and nothing else: the run continues.
 // F3. Nothing is shown under the number of an attempt that another process could give again: the number follows from the owners that
 //     the step had, or its first row is stored.
@@ -16,8 +16,8 @@ import type { OpenStepPlace } from '../core/session-runtime.ts';
 import type { OpenStepHub } from './open-step-hub.ts';
 import type { SessionLog } from './session-log.ts';
 
-/** Time from the first item of an attempt to its first write. */
-const firstWriteMs = 100;
+/** Time from the first text of an attempt to its first write. */
+const firstTextMs = 100;
 
 /** Time between two writes. */
 const writeEveryMs = 250;
@@ -30,6 +30,7 @@ const kinds: Readonly<Record<string, 'text' | 'reasoning'>> = { TextDelta: 'text
 /** An attempt at a step. */
 interface OpenAttempt {
   readonly place: OpenStepPlace;
+  hasText: boolean;
   /** Execution and step of the run that writes the current answer: a run inside a turn may take several steps. */
   source: string;
   answer: number;
@@ -79,8 +80,7 @@ export class OpenStepWriter {
   endStep(): () => void {
     const { id, storedAttempt } = this.#log;
     const afterEntry = (this.#attempt?.place ?? storedAttempt ?? this.#hub.findAttempt(id))?.afterEntry;
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
+    this.#stopTimer();
     this.#attempt = undefined;
     this.#isAnswerVoid = false;
     return () => {
@@ -111,6 +111,8 @@ export class OpenStepWriter {
     this.#enterAnswer(attempt, `${String(readField(event, 'executionId'))}/${String(readField(event, 'stepNumber'))}`);
     const { place, answer, length } = attempt;
     const offset = length[kind];
+    if (attempt.rows === 0 && !attempt.hasText) this.#stopTimer();
+    attempt.hasText = true;
     length[kind] += text.length;
     this.#add(attempt, { type: 'text', ...place, kind, answer, offset, text, ...(typeof participant === 'string' && { participant }) });
   }
@@ -139,7 +141,7 @@ export class OpenStepWriter {
     this.#hub.begin(this.#log.id, place);
     const length = { text: 0, reasoning: 0 };
     const counts = { answer: 0, events: 0, rows: 0, eventBytes: 0 };
-    this.#attempt = { place, source: '', length, ...counts, unstored: [], unshown: [], isSafe, hasFailed: false };
+    this.#attempt = { place, hasText: false, source: '', length, ...counts, unstored: [], unshown: [], isSafe, hasFailed: false };
     return this.#attempt;
   }
 
@@ -164,9 +166,15 @@ export class OpenStepWriter {
     return { place: { execution, step, afterEntry, attempt }, isSafe: attempt === ownersSince + 1 };
   }
 
+  #stopTimer(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
   #arm(): void {
     if (this.#cancelTimer !== undefined || this.#isWriting) return;
-    const delayMs = this.#attempt?.rows === 0 ? firstWriteMs : writeEveryMs;
+    const isFirstText = this.#attempt?.rows === 0 && this.#attempt.hasText;
+    const delayMs = isFirstText ? firstTextMs : writeEveryMs;
     this.#cancelTimer = this.#log.services.clock.schedule(delayMs, () => void this.#write(), true);
   }
 

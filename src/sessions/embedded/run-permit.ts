@@ -20,7 +20,7 @@ export class RunPlaces {
   readonly #waiting = new Map<() => void, number>();
   #taken = 0;
 
-  constructor(closing: AbortSignal, size = Infinity) {
+  constructor(closing: AbortSignal, size: number = Infinity) {
     this.#size = size;
     // Whoever waits has to see that nothing more starts.
     closing.addEventListener('abort', () => {
@@ -34,7 +34,7 @@ export class RunPlaces {
   }
 
   /** Takes a place once fewer than this are taken. */
-  take(most = this.#size): RunPlace {
+  take(most: number = this.#size): RunPlace {
     let isGranted = false;
     let isFree = false;
     let onGranted = (): void => undefined;

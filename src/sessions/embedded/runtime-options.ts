@@ -3,7 +3,6 @@ import type { Clock, IdSource } from '../../lib/index.ts';
 import type { InferContext, InferEvent, Orchestrator, OutageRule, RunState, StateType } from '../../step-by-step/index.ts';
 import type { SessionEvent } from '../core/action-events.ts';
 import type { OnVersionChange } from '../core/agents.ts';
-import type { CrashLoopDetected } from './crash-loop.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { RuntimeRole, SessionRuntime, SessionWorker } from '../core/session-runtime.ts';
@@ -52,7 +51,7 @@ export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator
   /** Number of idle sessions that stay in memory, so that they need not be read again. @default 100 */
   readonly keepInMemory?: number;
   /** Receives the events of all runs at once, pieces of text and what people did included; stored events are read with `events`. */
-  readonly onEvent?: (event: InferEvent<Given> | SessionEvent | CrashLoopDetected, session: SessionFacts) => unknown;
+  readonly onEvent?: (event: InferEvent<Given> | SessionEvent, session: SessionFacts) => unknown;
   /** Receives errors that nobody waits for. @default console.error */
   readonly onProblem?: ProblemReporter;
   readonly clock?: Clock;

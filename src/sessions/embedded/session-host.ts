@@ -5,7 +5,7 @@
 // Host-2. What is in memory of a session that this worker does not own is a cache: it is used only if the store says that it is current.
 import { notifyListener, reportSafely, reportToConsole } from '../../events/index.ts';
 import type { Clock, IdSource } from '../../lib/index.ts';
-import { cleanText, sleep, SteplineError, systemClock, systemIds } from '../../lib/index.ts';
+import { cleanText, omitUndefined, sleep, SteplineError, systemClock, systemIds } from '../../lib/index.ts';
 import { Agents } from '../core/agents.ts';
 import { findCrashLoop } from '../core/check-action.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
@@ -34,7 +34,8 @@ import { StoreWatcher } from './store-watcher.ts';
 import { defaultSilenceMs, Worker } from './worker.ts';
 
 /** Result of `runOnce()`, without the session itself. */
-type RanOnce = { readonly type: 'rested' | 'left' } | Extract<RunOnceResult, { readonly type: 'owned' }>;
+type RanOnce =
+  { readonly type: 'left' } | { readonly type: 'rested'; readonly wakeAt?: number } | Extract<RunOnceResult, { readonly type: 'owned' }>;
 
 /** Delay before a session is worked on again after its store failed, and after anything else did. */
 const retryStoreMs = 10_000;
@@ -201,7 +202,8 @@ export class SessionHost implements SessionServices, LogServices {
   async #findOwner(sessionId: string): Promise<RanOnce> {
     const worker = await this.findWorker(sessionId);
     if (worker !== undefined) return { type: 'owned', worker };
-    return { type: (await this.store.heads.read(sessionId))?.header.isOpen === true ? 'left' : 'rested' };
+    const header = (await this.store.heads.read(sessionId))?.header;
+    return header?.isOpen === true ? { type: 'left' } : { type: 'rested', ...omitUndefined({ wakeAt: header?.wakeAt }) };
   }
 
   /** Starts no more work, and lets open steps end within the given time. */

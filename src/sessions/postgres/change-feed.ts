@@ -10,7 +10,9 @@ import { crc32 } from 'node:zlib';
 import type { Clock } from '../../lib/index.ts';
 import { isRecord } from '../../lib/index.ts';
 import type { StoreChange } from '../index.ts';
-import { answerInTime, connect, ignoreError, readRow } from './connection.ts';
+import { getSqlState } from './classify-error.ts';
+import type { Query } from './connection.ts';
+import { answerInTime, connect, ignoreError, readRow, toLiteral } from './connection.ts';
 import type { ParsedOptions } from './postgres-options.ts';
 import type { PostgresClient } from './postgres-pool.ts';
 
@@ -39,6 +41,20 @@ export function toPayload({ sessionIds, hasMail, workers }: StoreChange): string
   const texts = [{ sessionIds, hasMail, workers }, { hasMail, workers }, { hasMail }].map((each) => JSON.stringify(each));
   const fits = (text: string): boolean => text.length <= longestPayload && Buffer.byteLength(text) <= longestPayload;
   return texts.find(fits) ?? '';
+}
+
+/** SQL that calls those who watch. Outside of a transaction: one that notifies has a lock of the whole server from its commit on. */
+export const notifyText = (schema: string, change: StoreChange): string =>
+  `SELECT pg_notify(${toLiteral(toChannel(schema))}, ${toLiteral(toPayload(change))})`;
+
+/** Joins statements into one message. */
+export const joinStatements = (...texts: readonly (string | undefined)[]): string => texts.filter((text) => text !== undefined).join('; ');
+
+/** Runs statements that end with a notification. One for which the server has no room is left out: whoever waits looks again after a second. */
+export async function queryAndNotify(query: Query, text: string): Promise<void> {
+  await query(text).catch((error: unknown) => {
+    if (getSqlState(error) !== '54000') throw error;
+  });
 }
 
 const anything: StoreChange = { hasMail: true };
@@ -105,7 +121,7 @@ interface Listening {
 }
 
 function startListening(options: ParsedOptions, emit: Emit): Listening {
-  const { clock, pool, schema } = options;
+  const { clock, pool, listenPool, schema } = options;
   const channel = toChannel(schema);
   const stopping = new AbortController();
   const isOver = (): boolean => stopping.signal.aborted;
@@ -115,8 +131,8 @@ function startListening(options: ParsedOptions, emit: Emit): Listening {
   async function look(): Promise<void> {
     while (!isOver()) {
       await pause(clock, lookMs, stopping.signal);
-      // It waits for our connection, and nothing can be read any more.
-      if (pool.ending === true) stopping.abort();
+      // It waits for our connection, or nothing can be read any more.
+      if (pool.ending === true || listenPool.ending === true) stopping.abort();
       if (listener === undefined && !isOver()) emit(anything);
     }
   }
@@ -148,12 +164,12 @@ function startListening(options: ParsedOptions, emit: Emit): Listening {
   }
 
   async function keepListening(): Promise<void> {
-    // A pool of one connection has none to spare.
-    if ((pool.options?.max ?? 2) < 2) return;
+    // A pool of one connection has none to spare for this.
+    if (listenPool === pool && (pool.options?.max ?? 2) < 2) return;
     let pauseMs = firstPauseMs;
     while (!isOver()) {
       const began = clock.monotonic();
-      const client = await connect(options).catch(ignoreError);
+      const client = await connect({ ...options, pool: listenPool }).catch(ignoreError);
       if (client !== undefined && client.on === undefined) {
         client.release();
         return;

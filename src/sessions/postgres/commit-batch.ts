@@ -1,7 +1,7 @@
 // Batches, each in a transaction.
 // Owns:     their locks, and what became of a commit whose answer was lost with the connection.
 // P3. A transaction that failed before its commit is tried again while the server cannot be reached, until the time is over.
-// P4. A commit whose answer was lost is looked up before anything else is written: kept, it is reported so; not kept, it is tried
+// P4. A commit whose answer was lost, or whose message failed (it may have been the notification behind it), is looked up before anything else is written: kept, it is reported so; not kept, it is tried
 //     again. Only if that cannot be found out in time is the write rejected, with words that say so.
 // R1. The answer is final: "not kept" is only said once the lost transaction has ended, so that it cannot be kept later.
 // R2. Each batch leaves its number in a row of its store, in the same transaction. No other store writes that row, so it tells the truth
@@ -11,20 +11,24 @@ import type { StoreTask, StoreTaskResult } from '../index.ts';
 import { getSessionId, StoreUnavailableError } from '../index.ts';
 import type { Knowledge, TableDriver } from '../table/index.ts';
 import { planBatch } from '../table/index.ts';
-import { isOutcomeUnknown, LostCommitError, toStoreError } from './classify-error.ts';
+import { isOutcomeUnknown, isPassing, LostCommitError, toStoreError } from './classify-error.ts';
+import { joinStatements, notifyText, queryAndNotify } from './change-feed.ts';
 import type { Query } from './connection.ts';
 import { queryJson, runWork, withConnection } from './connection.ts';
 import type { Locked } from './locks.ts';
 import { beginText } from './locks.ts';
 import type { ParsedOptions } from './postgres-options.ts';
-import type { BatchOptions, TransactionId } from './store-changes.ts';
+import type { TransactionId } from './store-changes.ts';
 import { storeChanges } from './store-changes.ts';
 import { inSchema } from './tables.ts';
 import { chooseWorkers, readWorkers } from './wake.ts';
 
 /** A batch whose commit was sent. */
-interface SentBatch extends BatchOptions {
+interface SentBatch {
+  readonly batch: number;
   readonly transaction: TransactionId;
+  /** SQL that calls those who watch. */
+  readonly notify: string | undefined;
   readonly results: readonly StoreTaskResult[];
 }
 
@@ -62,20 +66,19 @@ export function createBatches(
         return results;
       }
       const called = chooseWorkers(waking, readWorkers(workers));
-      const sent: BatchOptions = { schema, writer, batch, change: change && omitUndefined({ ...change, workers: called }) };
-      const transaction = await storeChanges(query, sent, changes);
+      const notify = change && notifyText(schema, omitUndefined({ ...change, workers: called }));
+      const transaction = await storeChanges(query, { schema, writer, batch }, changes);
       try {
-        await query('COMMIT');
+        await query(joinStatements('COMMIT', notify));
       } catch (error) {
-        if (!isOutcomeUnknown(error)) throw error;
-        throw new LostCommitError<SentBatch>({ ...sent, transaction, results }, error);
+        throw new LostCommitError<SentBatch>({ batch, transaction, notify, results }, error);
       }
       return results;
     });
   }
 
   /** True if the batch was kept. Rejects if the server cannot be reached, or the lost transaction does not end in time. */
-  async function isKept(query: Query, { transaction: { pid, xid }, batch }: SentBatch): Promise<boolean> {
+  async function isKept(query: Query, { transaction: { pid, xid }, batch, notify }: SentBatch): Promise<boolean> {
     await query(beginText(options));
     // A server that has not noticed the loss waits for us, and would keep its locks meanwhile.
     const idle = "pid = $1::int AND backend_xid::text = $2 AND state LIKE 'idle in transaction%'";
@@ -88,6 +91,8 @@ export function createBatches(
       SELECT json_build_object('batch', (SELECT batch FROM last))::text AS found`;
     const last = (await queryJson(query, text, [writer]))['batch'];
     await query('ROLLBACK');
+    // The notification may be lost too.
+    if (last === batch && notify !== undefined) await queryAndNotify(query, notify);
     return last === batch;
   }
 
@@ -112,6 +117,7 @@ export function createBatches(
         // Holds: only commit() throws it.
         const results = await resolveCommit(error as LostCommitError<SentBatch>);
         if (results !== undefined) return results;
+        if (!isOutcomeUnknown(error.cause) && !isPassing(error.cause)) throw error.cause;
         if (options.clock.monotonic() - began > options.timeoutMs) throw toStoreError(error, 'each commit was cut off:');
       }
     }

@@ -28,7 +28,7 @@ export function answerInTime<Value>(work: Promise<Value>, { clock, timeoutMs }: 
 export const ignoreError = (): void => undefined;
 
 /** Takes a connection from the pool. */
-export async function connect(options: ParsedOptions): Promise<PostgresClient> {
+export async function connect(options: Timing & Pick<ParsedOptions, 'pool'>): Promise<PostgresClient> {
   const connecting = options.pool.connect();
   try {
     return await answerInTime(connecting, options);
@@ -90,21 +90,28 @@ export const readRows = (value: unknown): readonly StoredRow[] => (Array.isArray
 
 const wantedRows = 'json_to_recordset(?::json) AS w(id text, ref text, num bigint)';
 
-/** Writes a text of the tables in the words of Postgres. */
-export function render(schema: string, text: string): string {
+/** Writes a value as a part of a statement, for messages of several statements, which have no values. */
+export const toLiteral = (value: unknown): string =>
+  typeof value === 'string' ? `E'${value.replaceAll(/['\\]/g, '$&$&')}'` : String(value);
+
+/** Writes a text of the tables in the words of Postgres. `toValue`: writes the value of a place, from 0. */
+export function render(schema: string, text: string, toValue = (place: number): string => `$${place + 1}`): string {
   let place = 0;
   return text
     .replaceAll('wanted(?)', wantedRows)
     .replaceAll(/\{\w+\}/g, '*')
     .replaceAll('@', `"${schema}".`)
-    .replaceAll('?', () => `$${(place += 1)}`);
+    .replaceAll('?', () => toValue(place++));
 }
+
+/** One message: a statement in a transaction of its own, and another one that reads what it has left. */
+const afterCommitted = (before: string, text: string): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${before}; COMMIT; ${text}`;
 
 /** Does work on the tables. Each reading is one statement. */
 export async function runWork<Value>(query: Query, schema: string, work: TableWork<Value>): Promise<Value> {
   let asked = work.next();
   while (asked.done !== true) {
-    const { page, parts } = asked.value;
+    const { before, page, parts } = asked.value;
     const tables = [
       ...(page === undefined ? [] : [`page AS MATERIALIZED (${page.text})`]),
       ...parts.map(({ text }, at) => `p${at} AS (${text})`),
@@ -114,7 +121,16 @@ export async function runWork<Value>(query: Query, schema: string, work: TableWo
     const given = [...(page?.values ?? []), ...parts.flatMap((part) => part.values)];
     // A name that cannot be stored belongs to nothing, and would be read as another name.
     const values = given.map((value) => (typeof value === 'string' && !isStorable(value) ? null : value));
-    const { rows } = await queryJson(query, render(schema, text), values);
+    const { rows } =
+      before === undefined
+        ? await queryJson(query, render(schema, text), values)
+        : await queryJson(
+            query,
+            afterCommitted(
+              render(schema, before),
+              render(schema, text, (place) => toLiteral(values[place])),
+            ),
+          );
     asked = work.next(Array.isArray(rows) ? rows.map(readRows) : []);
   }
   return asked.value;

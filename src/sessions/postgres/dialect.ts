@@ -17,6 +17,7 @@ export const createDialect = (getListener: () => Listener | undefined): Dialect 
   findLost: (lowest, highest) => sql`SELECT l.session AS num, l.session_id AS id
     FROM generate_series(${lowest}::bigint, ${highest}::bigint) AS gap(num) JOIN @log l ON l.session = gap.num AND l.session_id IS NOT NULL
     WHERE NOT EXISTS (SELECT 1 FROM @sessions WHERE num = gap.num) AND NOT EXISTS (SELECT 1 FROM @sessions WHERE id = l.session_id)`,
+  numberFeed: 'SELECT @feed_number() AS more',
   mailKey: 'session',
   wakes: true,
   lock: 'ORDER BY session FOR UPDATE',

@@ -27,8 +27,8 @@ const inlineTexts = (texts: readonly string[]): string =>
   `SELECT json_array_elements_text(convert_from(decode('${Buffer.from(JSON.stringify([...new Set(texts)])).toString('base64')}', 'base64'), 'UTF8')::json)`;
 
 /**
- * Time that the server waits for the next statement of a transaction. A process that stands still meanwhile would keep its sessions locked,
- * and the counter of the feed, for which everybody else waits. One that continues later tries its transaction again.
+ * Time that the server waits for the next statement of a transaction. A process that stands still meanwhile would keep its sessions locked.
+ * One that continues later tries its transaction again.
  */
 const idleMs = 1000;
 

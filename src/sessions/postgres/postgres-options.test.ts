@@ -8,6 +8,7 @@ test.each<readonly [string, unknown, string]>([
   ['an address', 'postgres://localhost', 'postgresStore() needs an object with a pool, not "postgres://localhost".'],
   ['no pool', {}, 'postgresStore() needs a pool. Pass { pool: new Pool({ connectionString }) } with Pool from "pg".'],
   ['a pool that is not one', { pool: {} }, 'postgresStore(): pool must be a Pool from "pg", not an object.'],
+  ['a listenPool that is not one', { pool, listenPool: 'x' }, 'postgresStore(): listenPool must be a Pool from "pg", not "x".'],
   ['an address as an option', { connectionString: 'x' }, 'Unknown option "connectionString" in postgresStore(). Use pool'],
   ['a schema that is not text', { pool, schema: 5 }, 'postgresStore(): schema must be a string, not 5.'],
   ['a schema with a quote', { pool, schema: 'a"; DROP' }, 'Use at most 63 letters, digits and "_"'],

@@ -6,11 +6,13 @@ import type { PostgresPool } from './postgres-pool.ts';
 export interface PostgresStoreOptions {
   /** A pool of pg: `new Pool({ connectionString })`. */
   readonly pool: PostgresPool;
+  /** A pool of direct connections, used for `LISTEN` alone: `pool` may then go through a pooler in transaction mode. @default pool */
+  readonly listenPool?: PostgresPool;
   /** Postgres schema of the store's tables; created if there is none. @default 'stepline' */
   readonly schema?: string;
   /** Time to wait for a server that cannot be reached, does not answer or holds a lock; then what was asked for is refused. @default 10_000 */
   readonly timeoutMs?: number;
-  /** True if the pool is the store's alone, and ends when the store is closed. @default false */
+  /** True if the pools are the store's alone, and end when the store is closed. @default false */
   readonly endsPool?: boolean;
   /** Clock for waits. @default the machine's clock */
   readonly clock?: Clock;
@@ -19,7 +21,7 @@ export interface PostgresStoreOptions {
 /** Options, checked and complete. */
 export type ParsedOptions = Required<PostgresStoreOptions>;
 
-const knownOptions = ['pool', 'schema', 'timeoutMs', 'endsPool', 'clock'];
+const knownOptions = ['pool', 'listenPool', 'schema', 'timeoutMs', 'endsPool', 'clock'];
 
 function assert(isValid: boolean, message: string): asserts isValid {
   if (!isValid) throw new InvalidArgumentError(message);
@@ -48,14 +50,15 @@ export function parseOptions(given: unknown): ParsedOptions {
     `postgresStore() needs an object with a pool, not ${describeValue(given)}. Pass { pool: new Pool({ connectionString }) }.`,
   );
   checkKeys('postgresStore()', given, knownOptions);
-  const { pool, schema = 'stepline', timeoutMs = 10_000, endsPool = false, clock = systemClock } = given;
+  const { pool, listenPool = pool, schema = 'stepline', timeoutMs = 10_000, endsPool = false, clock = systemClock } = given;
   assert(pool !== undefined, 'postgresStore() needs a pool. Pass { pool: new Pool({ connectionString }) } with Pool from "pg".');
   assert(isPool(pool), `postgresStore(): pool must be a Pool from "pg", not ${describeValue(pool)}.`);
+  assert(isPool(listenPool), `postgresStore(): listenPool must be a Pool from "pg", not ${describeValue(listenPool)}.`);
   assert(
     typeof timeoutMs === 'number' && Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs < 2 ** 31,
     `postgresStore(): timeoutMs must be a whole number of 1 or more, not ${describeValue(timeoutMs)}.`,
   );
   assert(typeof endsPool === 'boolean', `postgresStore(): endsPool must be true or false, not ${describeValue(endsPool)}.`);
   assert(isClock(clock), 'postgresStore(): clock must have now(), monotonic() and schedule().');
-  return { pool, schema: parseSchema(schema), timeoutMs, endsPool, clock };
+  return { pool, listenPool, schema: parseSchema(schema), timeoutMs, endsPool, clock };
 }

@@ -5,7 +5,7 @@ import type { SessionStore } from '../index.ts';
 import { StoreUnavailableError } from '../index.ts';
 import type { Changed, TableDriver } from '../table/index.ts';
 import { createTableStore, retryWhilePassing } from '../table/index.ts';
-import { createChangeFeed, toChannel, toPayload } from './change-feed.ts';
+import { createChangeFeed, joinStatements, notifyText, queryAndNotify } from './change-feed.ts';
 import { checkNoteTexts, checkTexts } from './check-texts.ts';
 import { createClaims } from './claim.ts';
 import { isConnectionLost, isPassing, isUniqueViolation, mayBeOneWrite, toSessionError, toStoreError, toWords } from './classify-error.ts';
@@ -29,7 +29,8 @@ function giveUp(error: unknown, { seconds, attempts }: { readonly seconds: strin
 /** Keeps sessions in a Postgres database, in tables of their own schema. Created when it is first used. */
 export function postgresStore(given: PostgresStoreOptions): SessionStore {
   const options = parseOptions(given);
-  const { pool, schema } = options;
+  const { schema } = options;
+  const pools = new Set([options.pool, options.listenPool]);
   const feed = createChangeFeed(options);
   const dialect = createDialect(() => feed.getListener());
   let opening: Promise<void> | undefined;
@@ -40,9 +41,9 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
 
   function open(): Promise<void> {
     if (opening === undefined) {
-      pool.on?.('error', ignoreError);
+      for (const pool of pools) pool.on?.('error', ignoreError);
       opening = run((query) => prepareSchema(query, schema)).catch((error: unknown) => {
-        pool.removeListener?.('error', ignoreError);
+        for (const pool of pools) pool.removeListener?.('error', ignoreError);
         opening = undefined;
         throw toOpenError(schema, error);
       });
@@ -50,11 +51,11 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
     return opening;
   }
 
-  /** Calls those who watch, once the transaction is committed. */
-  async function announce(query: Query, { change, waking = [] }: Changed<unknown>): Promise<void> {
-    if (change === undefined) return;
+  /** Returns SQL that calls those who watch. */
+  async function announce(query: Query, { change, waking = [] }: Changed<unknown>): Promise<string | undefined> {
+    if (change === undefined) return undefined;
     const workers = waking.length === 0 ? undefined : chooseWorkers(waking, await findWorkers(query, schema));
-    await query('SELECT pg_notify($1, $2)', [toChannel(schema), toPayload({ ...change, ...(workers && { workers }) })]);
+    return notifyText(schema, { ...change, ...(workers && { workers }) });
   }
 
   const errors = { toStoreError, toSessionError, mayBeOneWrite, isConflict: isUniqueViolation };
@@ -69,8 +70,8 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
       run(async (query) => {
         if (isWhole) await query(beginText(options, { named: sessionId === undefined ? [] : [sessionId] }));
         const changed = await runWork(query, schema, work());
-        await announce(query, changed);
-        if (isWhole) await query('COMMIT');
+        const last = joinStatements(isWhole ? 'COMMIT' : undefined, await announce(query, changed));
+        if (last !== '') await queryAndNotify(query, last);
         return changed.value;
       }),
     commit: createBatches(options, { dialect, errors }, retry),
@@ -80,8 +81,8 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
       await Promise.all([finished, feed.close()]);
       await opening?.catch(() => undefined);
       // A pool that is ending can still lose connections.
-      if (options.endsPool) await pool.end();
-      else pool.removeListener?.('error', ignoreError);
+      if (options.endsPool) await Promise.all([...pools].map((pool) => pool.end()));
+      else for (const pool of pools) pool.removeListener?.('error', ignoreError);
     },
   } satisfies TableDriver);
 }

@@ -4,10 +4,9 @@
 // B1. However many sessions there are: one round trip to lock them, one to read, one to write.
 // B3. A row that another transaction changed since it was read is not written over: the whole batch is refused, and tried again.
 import { jsonEquals } from '../../lib/index.ts';
-import type { StoreChange, StoredTable } from '../index.ts';
+import type { StoredTable } from '../index.ts';
 import type { Change } from '../table/index.ts';
 import { listColumns, RowChangedError } from '../table/index.ts';
-import { toChannel, toPayload } from './change-feed.ts';
 import type { Query } from './connection.ts';
 import { queryJson } from './connection.ts';
 import { inSchema, typedColumns } from './tables.ts';
@@ -18,12 +17,11 @@ export interface TransactionId {
   readonly xid: string;
 }
 
-/** A batch of a store: who stores it, its number, and whom to call. */
+/** A batch of a store: who stores it, and its number. */
 export interface BatchOptions {
   readonly schema: string;
   readonly writer: string;
   readonly batch: number;
-  readonly change?: StoreChange | undefined;
 }
 
 /** Rows of writers that have not written for longer than this are of no use to anybody. */
@@ -32,7 +30,11 @@ const forgottenAfter = '7 days';
 type Values = Change['values'];
 type Row = Readonly<Record<string, Values[number] | undefined>>;
 
-const toRow = (columns: readonly string[], values: Values): Row => Object.fromEntries(columns.map((column, at) => [column, values[at]]));
+function toRow(columns: readonly string[], values: Values): Record<string, Values[number] | undefined> {
+  const row: Record<string, Values[number] | undefined> = {};
+  for (let at = 0; at < columns.length; at += 1) row[columns[at] ?? ''] = values[at];
+  return row;
+}
 
 /** Changes of one kind: of the rows of a table, or of those in which some columns have given values. */
 interface Group {
@@ -47,11 +49,12 @@ function groupChanges(changes: readonly Change[]): readonly Group[] {
   for (const change of changes) {
     const { type, table, values } = change;
     const columns = type === 'remove' ? change.columns : listColumns(table);
-    const name = [type, table, ...columns].join(' ');
+    const name = `${type} ${table} ${type === 'remove' ? columns.join(' ') : ''}`;
     const group = groups.get(name) ?? { type, table, columns, rows: [] };
     groups.set(name, group);
-    const oldSum = type === 'set' ? { old_sum: toRow(columns, change.before)['sum'] } : {};
-    group.rows.push({ ...toRow(columns, values), ...oldSum });
+    const row = toRow(columns, values);
+    if (type === 'set') row['old_sum'] = change.before[columns.indexOf('sum')];
+    group.rows.push(row);
   }
   return [...groups.values()];
 }
@@ -88,10 +91,10 @@ function createStatement(schema: string, changes: readonly Change[]): Statement 
   return statement;
 }
 
-/** Writes all changes, and notifies watchers. */
+/** Writes all changes. */
 export async function storeChanges(
   query: Query,
-  { schema, writer, batch, change }: BatchOptions,
+  { schema, writer, batch }: BatchOptions,
   changes: readonly Change[],
 ): Promise<TransactionId> {
   const isFirst = (each: Change): boolean => each.type === 'remove' && each.isFirst === true;
@@ -108,11 +111,9 @@ export async function storeChanges(
     ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, written_at = excluded.written_at)`);
   if (batch === 1)
     parts.push(`forget_writers AS (DELETE FROM ${writers} WHERE written_at < now() - interval '${forgottenAfter}' AND id <> ${id})`);
-  const notify = change && `'notified', (SELECT count(*) FROM pg_notify(${place(toChannel(schema))}, ${place(toPayload(change))})),`;
   const found = await queryJson(
     query,
-    `WITH ${parts.join(',\n')} SELECT json_build_object('counts', json_build_array(${counts.map(([count]) => count).join(', ')}),
-      ${notify ?? ''} 'pid', pg_backend_pid(), 'xid', pg_current_xact_id()::xid::text)::text AS found`,
+    `WITH ${parts.join(',\n')} SELECT json_build_object('counts', json_build_array(${counts.map(([count]) => count).join(', ')}), 'pid', pg_backend_pid(), 'xid', pg_current_xact_id()::xid::text)::text AS found`,
     values,
   );
   const expected = counts.map(([, rows]) => rows);

@@ -3,7 +3,7 @@
 // Does not: read or write them.
 import type { ColumnKind, StoredTable } from '../index.ts';
 import { feedSum } from '../index.ts';
-import { listColumns, listKinds, withChecksum } from '../table/index.ts';
+import { listColumns, listKinds, mostInFeedPage, withChecksum } from '../table/index.ts';
 
 // Text is compared byte by byte: an index that follows the rules of a language breaks when the system's rules change.
 const text = 'text COLLATE "C"';
@@ -21,39 +21,65 @@ export const typedColumns = (table: StoredTable, columns: readonly string[] = li
 /** Quotes a name that was checked. */
 const quote = (name: string): string => `"${name}"`;
 
-type OtherName = 'writers' | 'workers' | 'session_num' | 'feed' | 'feed_counter' | 'feed_add' | 'feed_remove';
+type OtherName = 'writers' | 'workers' | 'session_num' | 'feed' | 'unfed' | 'feed_counter' | 'feed_add' | 'feed_number' | 'feed_remove';
 
 /** Names something in its schema. */
 export const inSchema = (schema: string, name: StoredTable | OtherName): string => `${quote(schema)}.${name}`;
 
 /** The release of the tables that this code works with. */
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 // Rows that are updated with each step get room beside them, so that their indexes stay as they are.
 const updated = 'WITH (fillfactor = 50)';
 
 /**
- * Creates the table of the order in which entries were committed, which the database fills. The counter is updated by a trigger, so after
- * everything else that a statement does, and stays locked until the commit: numbers have no gap, and are in the order of commits.
+ * Creates the tables of the order in which entries were committed, which the database fills. A trigger notes new entries in `unfed`, where no
+ * batch waits for another. Whoever reads the feed calls `feed_number` before, which moves what is committed into the feed, one caller at a
+ * time: so numbers have no gap, and nothing ever appears before a number that was read. Returns true if more may be left.
  */
 function createFeed(schema: string): string {
-  const [feed, log, counter] = [inSchema(schema, 'feed'), inSchema(schema, 'log'), inSchema(schema, 'feed_counter')];
-  const [add, remove] = [inSchema(schema, 'feed_add'), inSchema(schema, 'feed_remove')];
+  const [feed, unfed, log, counter] = [
+    inSchema(schema, 'feed'),
+    inSchema(schema, 'unfed'),
+    inSchema(schema, 'log'),
+    inSchema(schema, 'feed_counter'),
+  ];
+  const [add, number, remove] = [inSchema(schema, 'feed_add'), inSchema(schema, 'feed_number'), inSchema(schema, 'feed_remove')];
+  const lock = `PERFORM pg_advisory_xact_lock(hashtextextended('stepline numbers ${schema}', 0));`;
   return `
     CREATE TABLE ${counter} (num bigint) ${updated};
     INSERT INTO ${counter} VALUES (0);
     CREATE TABLE ${feed} (num bigint PRIMARY KEY, session bigint, n bigint, sum bigint, UNIQUE (session, n));
-    CREATE FUNCTION ${add}() RETURNS trigger LANGUAGE plpgsql AS $feed$ DECLARE k bigint; fed bigint; BEGIN
-      SELECT count(*) INTO k FROM added WHERE events IS NOT NULL;
-      IF k = 0 THEN RETURN NULL; END IF;
-      UPDATE ${counter} SET num = num + k RETURNING num - k INTO fed;
-      INSERT INTO ${feed} (num, session, n, sum)
-        SELECT fed + row_number() OVER (ORDER BY e.session, e.n), e.session, e.n, ${feedSum('e.session', 'e.n')}
-        FROM added e WHERE e.events IS NOT NULL
-        ON CONFLICT (session, n) DO NOTHING;
+    CREATE TABLE ${unfed} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, session bigint, n bigint);
+    CREATE INDEX unfed_session ON ${unfed} (session);
+    CREATE FUNCTION ${add}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
+      INSERT INTO ${unfed} (session, n) SELECT session, n FROM added WHERE events IS NOT NULL ORDER BY session, n;
       RETURN NULL;
     END $feed$;
+    CREATE FUNCTION ${number}() RETURNS boolean LANGUAGE plpgsql AS $feed$ DECLARE seen bigint; fed bigint; taken bigint; BEGIN
+      SELECT max(id) INTO seen FROM ${unfed};
+      IF seen IS NULL THEN RETURN false; END IF;
+      ${lock}
+      IF NOT EXISTS (SELECT 1 FROM ${unfed} WHERE id <= seen) THEN RETURN false; END IF;
+      PERFORM set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
+      SELECT num INTO fed FROM ${counter};
+      WITH
+        next AS (
+          DELETE FROM ${unfed} WHERE id IN (SELECT id FROM ${unfed} ORDER BY id LIMIT ${mostInFeedPage}) RETURNING id, session, n
+        ),
+        numbered AS (
+          INSERT INTO ${feed} (num, session, n, sum)
+            SELECT fed + row_number() OVER (ORDER BY id), session, n, ${feedSum('session', 'n')} FROM next
+            ON CONFLICT (session, n) DO NOTHING
+        )
+      SELECT count(*) INTO taken FROM next;
+      UPDATE ${counter} SET num = fed + taken;
+      RETURN taken = ${mostInFeedPage};
+    END $feed$;
     CREATE FUNCTION ${remove}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
+      IF NOT EXISTS (SELECT 1 FROM removed) THEN RETURN NULL; END IF;
+      ${lock}
+      DELETE FROM ${unfed} u USING removed r WHERE u.session = r.session AND u.n = r.n;
       DELETE FROM ${feed} f USING removed r WHERE f.session = r.session AND f.n = r.n;
       RETURN NULL;
     END $feed$;

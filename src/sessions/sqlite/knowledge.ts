@@ -9,8 +9,8 @@ const mostKnown = 10_000;
 
 /** Facts about a file. Asked and changed inside its transactions. */
 export class FileKnowledge implements Knowledge {
-  readonly sessions = new Map<string, KnownSession>();
-  readonly workers = new Set<string>();
+  readonly sessions: Map<string, KnownSession> = new Map();
+  readonly workers: Set<string> = new Set();
   /** Changes when another connection has written. */
   #dataVersion = -1;
 

@@ -50,25 +50,27 @@ interface Source {
   readonly dialect: Dialect;
 }
 
-/** Rows as they were stored: the next write compares them with its own. */
-const storedRows = new WeakMap<SessionHeader | KnownSession, Values>();
-
-function keepRow(of: SessionHeader | KnownSession, makeRow: () => Values): Values {
-  const row = storedRows.get(of) ?? makeRow();
-  storedRows.set(of, row);
-  return row;
+/** The rows of a session in `sessions` and `heads`. */
+interface SessionRows {
+  readonly header: Values;
+  readonly head: Values;
 }
 
-const toHeaderRow = (num: number, header: SessionHeader): Values =>
-  keepRow(header, () => withChecksum('sessions', toHeaderValues(num, header)));
+const toHeaderRow = (num: number, header: SessionHeader): Values => withChecksum('sessions', toHeaderValues(num, header));
 
 /** Values of all columns of `heads`. The copies at the end are what sessions to claim may be found by. */
-const toHeadRow = (known: KnownSession): Values =>
-  keepRow(known, () => [
-    ...withChecksum('heads', [known.num, known.head, known.effects]),
-    ...toLeaseValues(known.lease),
-    ...[known.header.tenant ?? '', known.header.wakeAt ?? null],
-  ]);
+const toHeadRow = ({ num, head, effects, lease, header }: KnownSession): Values => [
+  ...withChecksum('heads', [num, head, effects]),
+  ...toLeaseValues(lease),
+  header.tenant ?? '',
+  header.wakeAt ?? null,
+];
+
+/** Rows as they were stored: the next write compares them with its own. */
+const storedRows = new WeakMap<KnownSession, SessionRows>();
+
+const getRows = (known: KnownSession): SessionRows =>
+  storedRows.get(known) ?? { header: toHeaderRow(known.num, known.header), head: toHeadRow(known) };
 
 const addTags = (num: number, { tags }: SessionHeader): readonly Change[] =>
   [...new Set(tags)].map((tag) => add('session_tags', [num, tag]));
@@ -93,12 +95,6 @@ function listMails({ before, header, posted, mails }: SessionDraft, num: number,
   return changes;
 }
 
-function listHeader(num: number, header: SessionHeader, before: SessionHeader): readonly Change[] {
-  if (header === before) return [];
-  const changes = set('sessions', toHeaderRow(num, header), toHeaderRow(num, before));
-  return jsonEquals(header.tags, before.tags) ? changes : [...changes, remove('session_tags', ['session'], num), ...addTags(num, header)];
-}
-
 /** Lists the changes of a session, and says what it is then. */
 function listDraft(
   draft: SessionDraft,
@@ -109,24 +105,24 @@ function listDraft(
   const { id } = header;
   const kept = dropsEffects ? 0 : (before?.effects ?? 0);
   const known: KnownSession = { num, header, head, effects: kept + draft.effects.length, lease };
+  const old = before && getRows(before);
+  const rows = { header: old !== undefined && header === before?.header ? old.header : toHeaderRow(num, header), head: toHeadRow(known) };
+  storedRows.set(known, rows);
   const toRow = (entry: LogEntry): Values => withChecksum('log', toEntryValues({ num, id }, entry));
-  const changes: Change[] = [
-    ...(before === undefined
-      ? [
-          { type: 'add', table: 'sessions', values: toHeaderRow(num, header) } as const,
-          { type: 'add', table: 'heads', values: toHeadRow(known) } as const,
-          ...addTags(num, header),
-        ]
-      : listHeader(num, header, before.header)),
-    ...(dropsEffects && before !== undefined && before.effects > 0 ? [remove('effects', ['session'], num)] : []),
-    ...draft.effects.map((effect, index) => add('effects', toEffectValues(num, kept + index + 1, effect))),
-    ...[...draft.rewritten.values()].flatMap((entry) =>
-      before === undefined ? [] : set('log', toRow(entry), toRow(source.facts.findEntry(before, entry.n))),
-    ),
-    ...draft.entries.map((entry) => ({ type: 'add', table: 'log', values: toRow(entry) }) as const),
-    ...listMails(draft, num, source),
-    ...(before === undefined ? [] : set('heads', toHeadRow(known), toHeadRow(before))),
-  ];
+  const changes: Change[] = [];
+  if (before === undefined || old === undefined) {
+    changes.push({ type: 'add', table: 'sessions', values: rows.header }, { type: 'add', table: 'heads', values: rows.head });
+    changes.push(...addTags(num, header));
+  } else {
+    changes.push(...set('sessions', rows.header, old.header));
+    if (!jsonEquals(header.tags, before.header.tags)) changes.push(remove('session_tags', ['session'], num), ...addTags(num, header));
+    if (dropsEffects && before.effects > 0) changes.push(remove('effects', ['session'], num));
+    for (const entry of draft.rewritten.values()) changes.push(...set('log', toRow(entry), toRow(source.facts.findEntry(before, entry.n))));
+  }
+  for (const [index, effect] of draft.effects.entries()) changes.push(add('effects', toEffectValues(num, kept + index + 1, effect)));
+  for (const entry of draft.entries) changes.push({ type: 'add', table: 'log', values: toRow(entry) });
+  changes.push(...listMails(draft, num, source));
+  if (old !== undefined) changes.push(...set('heads', rows.head, old.head));
   return { changes, known };
 }
 

@@ -11,6 +11,8 @@ export interface Dialect {
   nextNums(count: number): Statement;
   /** Finds sessions without a header between two numbers: their `num` and `id`. */
   findLost(lowest: number, highest: number): Statement;
+  /** Moves committed entries into the feed, up to a page; `more` is true if some may be left. Absent if entries are added to the feed at once. */
+  readonly numberFeed?: string;
   /** The column by which the mail of a request is found, with the id of the request. */
   readonly mailKey: 'session' | 'session_id';
   /** True if the workers that have to look are chosen and called: batches then read all of them. */

@@ -1,21 +1,28 @@
 // Reading the entries of all sessions, in the order in which they were committed.
 // Owns:     which rows are read; all of them are checked.
-// Does not: fill the feed: the database does, in the transaction that adds an entry.
-// F1. Numbers of the feed are in the order of commits: a batch that commits later has higher ones.
+// Does not: fill the feed: the database does, when an entry is added or before a page is read.
+// F1. Nothing ever appears before a place that was read, and an entry comes after all that was committed when its batch began to write.
 // F2. A page looks at a limited number of rows, however few of them fit: nobody is held up for long.
 import type { FeedEntry, FeedPage, FeedQuery, StoredRow } from '../index.ts';
 import { feedRowDamage, isFeedRowIntact, parseFeedQuery, toFeedCursor, toFeedEntry } from '../index.ts';
+import type { Dialect } from './dialect.ts';
 import { checks } from './rows.ts';
 import type { TableWork } from './statement.ts';
 import { ask, raw, sql } from './statement.ts';
+
+/** The most rows of one page. */
+export const mostInFeedPage = 10_000;
 
 const byNumber = (rows: readonly StoredRow[], column: string): ReadonlyMap<unknown, StoredRow> =>
   new Map(rows.map((row) => [row[column], row]));
 
 /** Reads a page of the feed. */
-export function* readFeed(query: FeedQuery): TableWork<FeedPage> {
+export function* readFeed({ numberFeed }: Dialect, query: FeedQuery): TableWork<FeedPage> {
   const { place, tenant, limit } = parseFeedQuery(query);
+  const most = Math.min(limit, mostInFeedPage);
   if (place.type === 'end') {
+    for (let more: unknown = numberFeed !== undefined; more === true;)
+      more = (yield* ask({ numbered: raw(numberFeed ?? '') })).numbered[0]?.['more'];
     const { end } = yield* ask({ end: raw('SELECT max(num) AS num FROM @feed') });
     return { entries: [], cursor: toFeedCursor(Number(end[0]?.['num'] ?? 0)), hasMore: false };
   }
@@ -27,7 +34,8 @@ export function* readFeed(query: FeedQuery): TableWork<FeedPage> {
       heads: raw('SELECT {heads} FROM @heads WHERE session IN (SELECT session FROM page)'),
       entries: sql`SELECT {log} FROM @log WHERE (session, n) IN (SELECT session, n FROM page)${fits}`,
     },
-    sql`SELECT num, session, n, sum FROM @feed WHERE num > ${place.num} ORDER BY num LIMIT ${limit}`,
+    sql`SELECT num, session, n, sum FROM @feed WHERE num > ${place.num} ORDER BY num LIMIT ${most}`,
+    numberFeed,
   );
   const [sessionOf, headOf] = [byNumber(sessions, 'num'), byNumber(heads, 'session')];
   const entryOf = new Map(entries.map((row) => [`${String(row['session'])} ${String(row['n'])}`, row]));
@@ -39,5 +47,5 @@ export function* readFeed(query: FeedQuery): TableWork<FeedPage> {
     const stored = entryOf.get(`${String(row['session'])} ${String(row['n'])}`);
     return toFeedEntry(checks, { cursor, n: Number(row['n']), session, head, entry: stored }) ?? [];
   });
-  return { entries: found, cursor: toFeedCursor(Number(fed.at(-1)?.['num'] ?? place.num)), hasMore: fed.length === limit };
+  return { entries: found, cursor: toFeedCursor(Number(fed.at(-1)?.['num'] ?? place.num)), hasMore: fed.length === most };
 }

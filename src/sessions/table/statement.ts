@@ -48,6 +48,8 @@ export const listWanted = (wanted: readonly Wanted[]): Statement => sql`${raw('w
 
 /** Statements that are answered together. Those that change something return rows too. */
 export interface Reading {
+  /** A statement without values that runs and is committed before. */
+  readonly before?: string | undefined;
   /** Rows that the statements know as the table `page`. */
   readonly page?: Statement | undefined;
   readonly parts: readonly Statement[];
@@ -63,11 +65,12 @@ export type TableWork<Value> = Generator<Reading, Value, readonly Rows[]>;
 export function* ask<Name extends string>(
   asked: Readonly<Record<Name, Statement | undefined>>,
   page?: Statement,
+  before?: string,
 ): TableWork<Readonly<Record<Name, Rows>>> {
   // Holds: those are its keys.
   const names = Object.keys(asked) as Name[];
   const given = names.filter((name) => asked[name] !== undefined);
-  const found = given.length === 0 ? [] : yield { page, parts: given.map((name) => asked[name] ?? raw('')) };
+  const found = given.length === 0 ? [] : yield { before, page, parts: given.map((name) => asked[name] ?? raw('')) };
   const rows: Partial<Record<Name, Rows>> = {};
   for (const name of names) rows[name] = noRows;
   for (const [index, name] of given.entries()) rows[name] = found[index] ?? noRows;

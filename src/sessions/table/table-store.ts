@@ -107,7 +107,7 @@ export function createTableStore(driver: TableDriver): SessionStore {
         return change(() => writeNote(note), { isWhole: note.sessionId !== undefined, sessionId: note.sessionId });
       },
     },
-    feed: { read: (query = {}) => read(() => readFeed(query)) },
+    feed: { read: (query = {}) => read(() => readFeed(dialect, query)) },
     changes: {
       watch: (listener) => {
         assertOpen();

@@ -1,5 +1,4 @@
 // Events that are read and followed.
-import { isRecord } from '../../lib/index.ts';
 import type { SessionRuntime, StoredEvent } from '../../sessions/index.ts';
 import { holds, same } from '../conformance.ts';
 import type { Follower } from './follow.ts';
@@ -39,9 +38,9 @@ const ofPeople = /^(?:UserMessageReceived|WaitResolved|LimitsGranted|CancelReque
 const describePeople = (events: readonly StoredEvent[]): readonly string[] =>
   events
     .filter(({ type }) => ofPeople.test(type))
-    .map(({ type, by, decision }) => {
-      const author = isRecord(by) && typeof by['id'] === 'string' ? by['id'] : 'nobody';
-      return typeof decision === 'string' ? `${type} by ${author}: ${decision}` : `${type} by ${author}`;
+    .map((event) => {
+      const author = 'by' in event ? event.by.id : 'nobody';
+      return 'decision' in event ? `${event.type} by ${author}: ${event.decision}` : `${event.type} by ${author}`;
     });
 
 export const eventCases: RuntimeCases = {
@@ -101,8 +100,8 @@ export const eventCases: RuntimeCases = {
   },
   'shows with an event the digest that approves its call': async ({ runtime, run }) => {
     const wait = getWait(await run('one', 'pay 1'));
-    const asked = (await readEvents(runtime, 'one')).find(({ type }) => type === 'ToolApprovalRequested');
-    same(asked?.['digest'], wait.digest, 'digest of the event');
+    const asked = (await readEvents(runtime, 'one')).find((event) => event.type === 'ToolApprovalRequested');
+    same(asked?.digest, wait.digest, 'digest of the event');
   },
   'replaces secrets in events if that is asked for, and keeps what is stored': async ({ runtime, run }) => {
     // The event that asks for an approval holds the arguments of its call, such as the name of a gate.

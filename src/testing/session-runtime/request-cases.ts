@@ -18,10 +18,10 @@ interface Repeatable {
 const findApproval = async (runtime: SessionRuntime): Promise<Session['waitingFor'][number]> => {
   const events = [];
   for await (const event of runtime.events('one')) events.push(event);
-  const asked = events.find(({ type }) => type === 'ToolApprovalRequested');
+  const asked = events.find((event) => event.type === 'ToolApprovalRequested');
   const [wait] = (await runtime.get('one')).waitingFor;
   // Holds: only the id, the session and the digest of it are used.
-  return wait ?? ({ id: asked?.['toolCallId'], sessionId: 'one', digest: asked?.['digest'] } as Session['waitingFor'][number]);
+  return wait ?? ({ id: asked?.toolCallId, sessionId: 'one', digest: asked?.digest } as Session['waitingFor'][number]);
 };
 
 const repeatable: Readonly<Record<string, Repeatable>> = {

@@ -51,7 +51,7 @@ export class EventStream {
     if (envelopes.length > 0) this.#previous = event.seq;
     if (envelopes.length > 0) yield envelopes;
     // At rest: a reader that has lost the last envelope would not notice otherwise.
-    if (event.type === 'AgentFinished' && (event['parentAgentId'] ?? null) === null) yield [this.#toHead()];
+    if (event.type === 'AgentFinished' && event.parentAgentId === null) yield [this.#toHead()];
   }
 
   #toOpenEnvelopes(open: OpenPlace, item: LiveItem): EnvelopeGroup {

@@ -3,6 +3,7 @@
 // Does not: read or send anything.
 // C1. Nothing of an attempt is sent after the events that record it, whichever of the two is read first.
 // C2. A stored event that was sent before as provisional says so: it has the same attempt and index.
+import { readField } from '../../../lib/index.ts';
 import type { OpenStepItem, OpenStepPlace, StoredEvent } from '../../../sessions/index.ts';
 
 type EventItem = Extract<OpenStepItem, { readonly type: 'event' }>;
@@ -24,9 +25,9 @@ export interface Confirmation {
 }
 
 const toKey = (event: CommonEvent): string =>
-  JSON.stringify([event.type, event.at, event.agentId, event.executionId, event.stepNumber, event['toolCallId']]);
+  JSON.stringify([event.type, event.at, event.agentId, event.executionId, event.stepNumber, readField(event, 'toolCallId')]);
 
-const isOwn = (event: CommonEvent): boolean => event['parentAgentId'] === undefined || event['parentAgentId'] === null;
+const isOwn = (event: CommonEvent): boolean => (event.parentAgentId ?? null) === null;
 
 const readNumber = ({ executionId }: CommonEvent): number => Number(executionId.slice(executionId.lastIndexOf('/') + 1));
 

@@ -1,6 +1,5 @@
 // Where the answers of a session are in its log: each begins with a message, and ends before the next.
-import type { SessionRuntime, StoredEvent } from '../../../sessions/index.ts';
-import { getName } from '../event-fields.ts';
+import type { SessionRuntime, StoredEvent, StoredEventOf } from '../../../sessions/index.ts';
 
 /** The place of an answer in the log of its session. */
 export interface AnswerPlace {
@@ -9,10 +8,10 @@ export interface AnswerPlace {
   /** Id of the message that it answers. */
   readonly messageId: string;
   /** The event of that message. */
-  readonly message: StoredEvent;
+  readonly message: StoredEventOf<'UserMessageReceived'>;
 }
 
-const isMessage = ({ type }: StoredEvent): boolean => type === 'UserMessageReceived';
+const isMessage = (event: StoredEvent): event is AnswerPlace['message'] => event.type === 'UserMessageReceived';
 
 const prefix = 'answer/';
 
@@ -20,9 +19,9 @@ const prefix = 'answer/';
 export const isAnswerId = (id: string): boolean => id.startsWith(prefix);
 
 /** Returns the place of the answer to a message. */
-export const toAnswerPlace = (message: StoredEvent): AnswerPlace => ({
+export const toAnswerPlace = (message: AnswerPlace['message']): AnswerPlace => ({
   id: `${prefix}${message.id}`,
-  messageId: getName(message, 'messageId'),
+  messageId: message.messageId,
   message,
 });
 
@@ -40,6 +39,6 @@ export async function awaitAnswer(
   { messageId, fromSeq, signal }: { readonly messageId?: string; readonly fromSeq: number; readonly signal: AbortSignal },
 ): Promise<AnswerPlace | undefined> {
   for await (const event of runtime.events(sessionId, { fromSeq, follow: true, signal }))
-    if (isMessage(event) && (messageId === undefined || event['messageId'] === messageId)) return toAnswerPlace(event);
+    if (isMessage(event) && (messageId === undefined || event.messageId === messageId)) return toAnswerPlace(event);
   return undefined;
 }

@@ -1,19 +1,22 @@
 // The messages of a session, for a page that opens it.
-import type { Session } from '../../../sessions/index.ts';
-import type { StoredEvent } from '../../../sessions/index.ts';
+import type { Session, StoredEvent, StoredEventOf } from '../../../sessions/index.ts';
 import { AnswerMapper } from '../answer-mapper.ts';
 import type { AgentUIMessage } from '../answer-types.ts';
 import { toUserParts } from '../convert/user-parts.ts';
-import { getName, isRoot } from '../event-fields.ts';
+import { isRoot } from '../event-fields.ts';
 import { foldChunks } from '../fold-chunks.ts';
 import { toAnswerPlace } from './answer-places.ts';
 import type { ChatServices } from './chat-options.ts';
 import { explainAnswer } from './explain-answer.ts';
 import { createMessageFinder } from './follow-answer.ts';
 
-function toAnswer({ redactor }: ChatServices, session: Session, events: readonly StoredEvent[]): readonly AgentUIMessage[] {
-  const [message, ...rest] = events;
-  if (message === undefined) return [];
+/** A message, and the events up to the next one. */
+interface Exchange {
+  readonly message: StoredEventOf<'UserMessageReceived'>;
+  readonly rest: StoredEvent[];
+}
+
+function toAnswer({ redactor }: ChatServices, session: Session, { message, rest }: Exchange): readonly AgentUIMessage[] {
   const mapper = new AnswerMapper({ redactor, findMessage: createMessageFinder(session) });
   const end = rest.findLast((event) => isRoot(event) && (event.type === 'AgentFinished' || event.type === 'AgentExecutionStarted'));
   const outcome = end?.type === 'AgentFinished' ? explainAnswer(session, end, redactor) : undefined;
@@ -27,15 +30,14 @@ function toAnswer({ redactor }: ChatServices, session: Session, events: readonly
 
 /** Lists the messages of a session as a page shows them: stored ones only. */
 export async function listMessages(services: ChatServices, session: Session): Promise<readonly AgentUIMessage[]> {
-  const answers: StoredEvent[][] = [];
+  const exchanges: Exchange[] = [];
   for await (const event of services.runtime.events(session.id)) {
-    if (event.type === 'UserMessageReceived') answers.push([event]);
-    else answers.at(-1)?.push(event);
+    if (event.type === 'UserMessageReceived') exchanges.push({ message: event, rest: [] });
+    else exchanges.at(-1)?.rest.push(event);
   }
-  return answers.flatMap((events): readonly AgentUIMessage[] => {
-    const [message] = events;
-    if (message === undefined) return [];
-    const user: AgentUIMessage = { id: getName(message, 'messageId'), role: 'user', parts: toUserParts(message, services.redactor) };
-    return [user, ...toAnswer(services, session, events)];
+  return exchanges.flatMap((exchange): readonly AgentUIMessage[] => {
+    const { message } = exchange;
+    const user: AgentUIMessage = { id: message.messageId, role: 'user', parts: toUserParts(message, services.redactor) };
+    return [user, ...toAnswer(services, session, exchange)];
   });
 }

@@ -5,11 +5,10 @@
 // G4. A call of which something was hidden is not approved here: nobody has seen all of it.
 import type { Json } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, jsonEquals, omitUndefined, readField, systemIds } from '../../../lib/index.ts';
-import type { ActionOptions, Session, StoredEvent } from '../../../sessions/index.ts';
+import type { ActionOptions, Session, StoredEventOf } from '../../../sessions/index.ts';
 import { ForgedApprovalError, LateAnswerError } from '../../../sessions/index.ts';
 import type { Caller, RequestedWait } from '../../http/index.ts';
 import { findOpenWait, HiddenArgumentsError, toAnsweredWait, toOrigin, toShownArgs } from '../../http/index.ts';
-import { getName, readBy } from '../event-fields.ts';
 import type { ChatServices } from './chat-options.ts';
 import type { ApprovalAnswer, ChatPost, OutputAnswer } from './read-post.ts';
 
@@ -29,14 +28,14 @@ export type CheckedAnswer = (until: 'accepted' | 'rest') => Promise<unknown>;
 async function findDecision(
   { services, session }: Answerer,
   digest: string,
-): Promise<{ asked: StoredEvent; decided?: StoredEvent } | undefined> {
-  let [asked, decided]: [StoredEvent?, StoredEvent?] = [];
+): Promise<{ waitId: string; decided?: StoredEventOf<'WaitResolved'> } | undefined> {
+  let [waitId, decided]: [string?, StoredEventOf<'WaitResolved'>?] = [];
   for await (const event of services.runtime.events(session.id)) {
-    if (event['digest'] === digest) [asked, decided] = [event, undefined];
-    else if (asked !== undefined && event.type === 'WaitResolved' && event['waitId'] === (asked['waitId'] ?? asked['toolCallId']))
-      decided ??= event;
+    if (event.type === 'WaitResolved' && event.waitId === waitId) decided ??= event;
+    if (event.type === 'ToolApprovalRequested' && event.digest === digest)
+      [waitId, decided] = [event.waitId ?? event.toolCallId, undefined];
   }
-  return asked && { asked, ...(decided !== undefined && { decided }) };
+  return waitId === undefined ? undefined : { waitId, ...(decided !== undefined && { decided }) };
 }
 
 /** True if a call was approved with these arguments. */
@@ -51,13 +50,12 @@ async function isApprovedWith({ services, session }: Answerer, digest: string, a
 async function checkGiven(answerer: Answerer, { id, isApproved }: ApprovalAnswer, edited: Json | undefined): Promise<void> {
   const found = await findDecision(answerer, id);
   if (found === undefined) throw new ForgedApprovalError(id);
-  const decision = found.decided && getName(found.decided, 'decision');
+  const decision = found.decided?.decision;
   const isSame = decision === (isApproved ? 'approved' : 'rejected');
   if (isSame && (edited === undefined || (await isApprovedWith(answerer, id, edited)))) return;
-  const waitId = getName(found.asked, 'waitId') || getName(found.asked, 'toolCallId');
-  const by = found.decided === undefined ? '' : String(readBy(found.decided, 'id'));
+  const by = found.decided?.by.id ?? '';
   const other = isSame ? ', with other arguments' : '';
-  throw new LateAnswerError(waitId, decision === undefined ? 'it is not waited for any more' : `it was ${decision} by ${by}${other}`);
+  throw new LateAnswerError(found.waitId, decision === undefined ? 'it is not waited for any more' : `it was ${decision} by ${by}${other}`);
 }
 
 function checkShown({ services: { redactor } }: Answerer, wait: RequestedWait): void {

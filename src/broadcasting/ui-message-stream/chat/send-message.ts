@@ -6,10 +6,9 @@ import type { Json, JsonObject } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, isRecord, jsonEquals, readField, sha256 } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { Message, readContentPart } from '../../../messages/index.ts';
-import type { NewSession, Session, StoredEvent } from '../../../sessions/index.ts';
+import type { NewSession, Session, StoredEventOf } from '../../../sessions/index.ts';
 import type { Caller } from '../../http/index.ts';
 import { NotFoundError, toOrigin } from '../../http/index.ts';
-import { getName } from '../event-fields.ts';
 import type { AnswerPlace } from './answer-places.ts';
 import { isAnswerId, listAnswers } from './answer-places.ts';
 import type { ChatServices } from './chat-options.ts';
@@ -64,11 +63,8 @@ async function createSession({ services, caller, body, chatId }: Sender): Promis
 }
 
 /** Reads the content of a stored message. */
-function readContent(event: StoredEvent): readonly ContentPart[] {
-  const { content } = event;
-  if (Array.isArray(content)) return content.map((part: Json, index) => readContentPart(part, `content[${index}]`));
-  return [{ type: 'text', text: getName(event, 'text') }];
-}
+const readContent = ({ content, text }: StoredEventOf<'UserMessageReceived'>): readonly ContentPart[] =>
+  content?.map((part, index) => readContentPart(part, `content[${index}]`)) ?? [{ type: 'text', text }];
 
 async function cancelSource({ services: { runtime, gate }, caller }: Sender, source: Session): Promise<void> {
   if (source.status !== 'in_progress' && source.status !== 'waiting') return;

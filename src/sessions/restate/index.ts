@@ -1,0 +1,2 @@
+export type { SessionObject, SessionObjectOptions } from './session-object.ts';
+export { createSessionObject } from './session-object.ts';
