@@ -1,11 +1,11 @@
 export type { Change } from './changes.ts';
 export { RowChangedError } from './changes.ts';
 export type { Dialect } from './dialect.ts';
-export type { Changed, ChangeOptions, TableDriver, WakingSession } from './driver.ts';
+export type { Changed, TableDriver, WakingSession } from './driver.ts';
 export { mostInFeedPage } from './feed.ts';
 export type { PlannedBatch } from './run-batch.ts';
 export { planBatch } from './run-batch.ts';
-export { checks, isIntact, listColumns, listKinds, withChecksum } from './rows.ts';
+export { isIntact, listColumns, listKinds, withChecksum } from './rows.ts';
 export type { Reading, Statement, TableWork } from './statement.ts';
 export { raw, sql } from './statement.ts';
 export { createTableStore } from './table-store.ts';
