@@ -8,7 +8,7 @@ import { createChat, llmParticipant } from '../../src/chat/index.ts';
 import { BoardTool, createCollaboration, llmCollaborator } from '../../src/collaboration/index.ts';
 import { RateLimitedError } from '../../src/errors/index.ts';
 import type { AgentDefinition, ModelRequest, StoredRequest } from '../../src/inference/index.ts';
-import { stableStringify } from '../../src/lib/index.ts';
+import { sha256, stableStringify } from '../../src/lib/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
 import { reActDriver } from '../../src/tool-use/index.ts';
 import type { SessionRequest } from '../../src/sessions/core/read-requests.ts';
@@ -86,6 +86,8 @@ describe('an agent', () => {
     expect(sent.map((each) => Object.keys(each))).toStrictEqual(sent.map(() => ['definition', 'digest']));
     const notes = await store.notes.list({ prefix: 'definition/' });
     expect(notes.map(({ name }) => name)).toStrictEqual([`definition/${sent[0]!.definition}`]);
+    // Sessions share it by its digest: one that anybody could make collide would give an agent the words of another.
+    expect(sent[0]!.definition).toBe(sha256(notes[0]!.body).slice(0, 32));
     expect(JSON.parse(notes[0]!.body)).toMatchObject({
       agent: { id: 'desk' },
       model: 'scripted/script',
@@ -253,11 +255,11 @@ test.each<readonly [string, Given]>([
 ])('an erased message is not quoted in stored requests: %s', async (_, more) => {
   const { runtime, store, read } = setUp(createDesk(scriptedModel([says('Hello.')]), more));
   await runtime.create({ id: 'one' }, { by });
-  await runtime.send('one', 'My number is 4711.', { by });
-  expect(JSON.stringify(await store.log.entries('one'))).toContain('4711');
+  await runtime.send('one', 'My name is Walnut.', { by });
+  expect(JSON.stringify(await store.log.entries('one'))).toContain('Walnut');
   const { state } = await runtime.get('one');
   await runtime.eraseMessage('one', state.messages.at(0)!.id, { by });
-  expect(JSON.stringify(await store.log.entries('one'))).not.toContain('4711');
+  expect(JSON.stringify(await store.log.entries('one'))).not.toContain('Walnut');
   expect((await read()).map(({ isExact }) => isExact)).toStrictEqual([false]);
 });
 

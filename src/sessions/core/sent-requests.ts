@@ -6,7 +6,7 @@
 //     the request before it, and the first one with a view of the conversation or with nothing.
 import type { AgentDefinition, KnownView, RefusedPart, RequestRecorder, StoredRequest } from '../../inference/index.ts';
 import { Conversation, leaveOutRefused, omitHeaders } from '../../inference/index.ts';
-import { jsonEquals, omitUndefined, stableStringify, TextHash } from '../../lib/index.ts';
+import { jsonEquals, omitUndefined, sha256, stableStringify } from '../../lib/index.ts';
 import type { OfferedTool, Messages } from '../../messages/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
@@ -90,11 +90,11 @@ export interface StoredDefinition {
 /** Name of the note that holds a definition. */
 export const toDefinitionNote = (id: string): string => `definition/${id}`;
 
-/** Writes a definition in the form whose digest is its id. */
+/** Writes a definition in the form whose digest is its id. Sessions share it: two definitions never have the same id. */
 export function writeDefinition(definition: AgentDefinition): StoredDefinition {
   // Holds: options that are not JSON, such as a field that is undefined, are not sent either.
   const body = stableStringify(JSON.parse(JSON.stringify(definition)) as unknown);
-  return { id: new TextHash().add(body).toString(), body };
+  return { id: sha256(body).slice(0, 32), body };
 }
 
 /** Parts of a session that a recorder needs. */
