@@ -1,5 +1,4 @@
 // Fields of events, of which nothing is known but what is checked.
-import { readField } from '../../lib/index.ts';
 import type { Json } from '../../lib/index.ts';
 
 /** An event of a run, a stored one, or one of the open step. */
@@ -25,6 +24,3 @@ export const isShown = (event: EventFields): boolean => isRoot(event) || typeof 
 
 /** Names the step of an event. */
 export const getStepKey = (event: EventFields): string => `${getName(event, 'executionId')}/${Number(event['stepNumber'] ?? 0)}`;
-
-/** Returns the author of an event by one of its fields. */
-export const readBy = (event: EventFields, key: 'id' | 'kind'): unknown => readField(event['by'], key);
