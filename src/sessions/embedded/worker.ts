@@ -325,7 +325,8 @@ export class Worker {
         this.#wasFull = limit === 0 || sessions.length >= limit;
         if (nextWakeAt !== undefined) this.wakeAt(nextWakeAt);
         for (const claimed of sessions) this.#note(run(claimed));
-        if (sessions.length > 0 && getRoom() > 0) this.#isWanted = true;
+        // If there was room for more, nothing is left.
+        if (this.#wasFull && sessions.length > 0 && getRoom() > 0) this.#isWanted = true;
       } catch (error) {
         if (!isStoreClosed(error)) report(error, 'the sessions to claim');
       }

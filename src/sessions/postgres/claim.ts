@@ -71,14 +71,18 @@ function claimText(
       ORDER BY r.place LIMIT ${most} FOR UPDATE OF h SKIP LOCKED`;
 
   // The answer is kept without ids: of a session that is deleted nothing is left.
+  // OFFSET 0: one row after the other is looked up, whatever is known of the tables. Nearly all of their rows are of sessions at rest.
   const text = `
     WITH
+      due AS MATERIALIZED (
+        SELECT h.* FROM (SELECT num FROM ${sessions} WHERE wake_at <= $5::double precision OFFSET 0) s
+          CROSS JOIN LATERAL (SELECT * FROM ${heads} WHERE session = s.num AND is_ready = 0 AND owner IS NULL OFFSET 0) h
+      ),
       claimable AS (
         SELECT h.*, s.tenant FROM (
           SELECT session, fence, last, ready_at, attempts, is_urgent FROM ${heads} WHERE is_ready = 1 AND owner IS NULL
           UNION ALL
-          SELECT session, fence, last, ready_at, attempts, is_urgent FROM ${heads}
-            WHERE is_ready = 0 AND owner IS NULL AND session IN (SELECT num FROM ${sessions} WHERE wake_at <= $5::double precision)
+          SELECT session, fence, last, ready_at, attempts, is_urgent FROM due
         ) h JOIN ${sessions} s ON s.num = h.session
         WHERE EXISTS (SELECT 1 FROM ${workers} WHERE id = $1) AND ${fits}
           ${sessionIds === undefined ? `AND (${isLeft}) IS NOT TRUE` : ''}
@@ -110,7 +114,7 @@ function claimText(
         SELECT coalesce(json_agg(c.value::jsonb || jsonb_build_object('sessionId', s.id) ORDER BY c.place), '[]')
           FROM json_array_elements(coalesce((SELECT claimed FROM me WHERE claim = $2), (SELECT claimed FROM answer), '[]')::json)
             WITH ORDINALITY c (value, place)
-          JOIN ${sessions} s ON s.num = (c.value ->> 'session')::bigint),
+          CROSS JOIN LATERAL (SELECT id FROM ${sessions} WHERE num = (c.value ->> 'session')::bigint OFFSET 0) s),
       'nextWakeAt', (
         SELECT s.wake_at FROM ${sessions} s JOIN ${heads} h ON h.session = s.num
           WHERE s.wake_at > $5::double precision AND h.is_ready = 0 AND h.owner IS NULL AND ${fits}
