@@ -30,7 +30,8 @@ const kinds: Readonly<Record<string, 'text' | 'reasoning'>> = { TextDelta: 'text
 /** An attempt at a step. */
 interface OpenAttempt {
   readonly place: OpenStepPlace;
-  hasText: boolean;
+  /** The text of the attempt: none yet, nothing stored yet, or stored from here on. */
+  text: 'none' | 'new' | 'stored';
   /** Execution and step of the run that writes the current answer: a run inside a turn may take several steps. */
   source: string;
   answer: number;
@@ -111,8 +112,10 @@ export class OpenStepWriter {
     this.#enterAnswer(attempt, `${String(readField(event, 'executionId'))}/${String(readField(event, 'stepNumber'))}`);
     const { place, answer, length } = attempt;
     const offset = length[kind];
-    if (attempt.rows === 0 && !attempt.hasText) this.#stopTimer();
-    attempt.hasText = true;
+    if (attempt.text === 'none') {
+      attempt.text = 'new';
+      this.#stopTimer();
+    }
     length[kind] += text.length;
     this.#add(attempt, { type: 'text', ...place, kind, answer, offset, text, ...(typeof participant === 'string' && { participant }) });
   }
@@ -141,7 +144,7 @@ export class OpenStepWriter {
     this.#hub.begin(this.#log.id, place);
     const length = { text: 0, reasoning: 0 };
     const counts = { answer: 0, events: 0, rows: 0, eventBytes: 0 };
-    this.#attempt = { place, hasText: false, source: '', length, ...counts, unstored: [], unshown: [], isSafe, hasFailed: false };
+    this.#attempt = { place, text: 'none', source: '', length, ...counts, unstored: [], unshown: [], isSafe, hasFailed: false };
     return this.#attempt;
   }
 
@@ -173,8 +176,7 @@ export class OpenStepWriter {
 
   #arm(): void {
     if (this.#cancelTimer !== undefined || this.#isWriting) return;
-    const isFirstText = this.#attempt?.rows === 0 && this.#attempt.hasText;
-    const delayMs = isFirstText ? firstTextMs : writeEveryMs;
+    const delayMs = this.#attempt?.text === 'new' ? firstTextMs : writeEveryMs;
     this.#cancelTimer = this.#log.services.clock.schedule(delayMs, () => void this.#write(), true);
   }
 
@@ -196,6 +198,7 @@ export class OpenStepWriter {
   async #store(attempt: OpenAttempt): Promise<void> {
     const { unstored } = attempt;
     attempt.unstored = [];
+    if (attempt.text === 'new') attempt.text = 'stored';
     const items = await this.#toRowItems(attempt, unstored);
     // The step may have been recorded meanwhile, or the session released.
     if (attempt !== this.#attempt || this.#log.journal.isShut || items.length === 0) return;

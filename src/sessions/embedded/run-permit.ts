@@ -1,6 +1,7 @@
 // Which sessions run at once.
 // U1. At most so many sessions run; the others wait in the order in which they came.
-// U2. The last attempt at a step that may be ending the process has no other attempt beside it: nobody is blamed for what another did.
+// U2. The last attempt at a step that may be ending the process has no other attempt beside it, nor does one start meanwhile: nobody is
+//     blamed for what another did.
 import type { SessionLog } from './session-log.ts';
 
 /** A place that somebody has, or waits for. */
@@ -19,6 +20,8 @@ export class RunPlaces {
   /** Those who wait, each with the number of taken places below which it gets one. */
   readonly #waiting = new Map<() => void, number>();
   #taken = 0;
+  /** True while somebody is there who is to be the only one. */
+  #isOnlyOne = false;
 
   constructor(closing: AbortSignal, size: number = Infinity) {
     this.#size = size;
@@ -33,7 +36,7 @@ export class RunPlaces {
     return Math.max(0, this.#size - this.#taken - this.#waiting.size);
   }
 
-  /** Takes a place once fewer than this are taken. */
+  /** Takes a place once fewer than this are taken. Beside somebody who waited until none was, nobody gets one. */
   take(most: number = this.#size): RunPlace {
     let isGranted = false;
     let isFree = false;
@@ -43,6 +46,7 @@ export class RunPlaces {
       isGranted = true;
       this.#waiting.delete(grantNow);
       this.#taken += 1;
+      if (most === 1) this.#isOnlyOne = true;
       onGranted();
     };
     const free = (): void => {
@@ -50,10 +54,10 @@ export class RunPlaces {
       isFree = true;
       grantNow();
       this.#taken -= 1;
-      const [next] = this.#waiting;
-      if (next !== undefined && this.#taken < next[1]) next[0]();
+      if (most === 1) this.#isOnlyOne = false;
+      for (const [grant, below] of this.#waiting) if (!this.#isOnlyOne && this.#taken < below) grant();
     };
-    const isThere = this.#taken < most;
+    const isThere = !this.#isOnlyOne && this.#taken < most;
     if (isThere) grantNow();
     else this.#waiting.set(grantNow, most);
     const granted = isThere ? undefined : new Promise<void>((resolve) => (onGranted = resolve));

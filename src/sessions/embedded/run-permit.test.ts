@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { RunPlaces } from './run-permit.ts';
+
+/** Tells in which order places were given. */
+function createPlaces(size?: number) {
+  const places = new RunPlaces(new AbortController().signal, size);
+  const given: string[] = [];
+  const take = (name: string, most?: number) => {
+    const place = places.take(most);
+    if (place.granted === undefined) given.push(name);
+    else void place.granted.then(() => given.push(name));
+    return place;
+  };
+  return { take, given };
+}
+
+test('as many get a place as there are, the others in the order in which they came (U1)', async () => {
+  const { take, given } = createPlaces(2);
+  const [one] = ['one', 'two', 'three', 'four'].map((name) => take(name));
+  expect(given).toStrictEqual(['one', 'two']);
+  one?.free();
+  await Promise.resolve();
+  expect(given).toStrictEqual(['one', 'two', 'three']);
+});
+
+test('whoever is to be the only one waits for all others, and nobody starts beside it (U2)', async () => {
+  const { take, given } = createPlaces();
+  const other = take('other');
+  const last = take('last', 1);
+  expect(given).toStrictEqual(['other']);
+  other.free();
+  await Promise.resolve();
+  expect(given).toStrictEqual(['other', 'last']);
+  take('later');
+  take('much later');
+  expect(given).toStrictEqual(['other', 'last']);
+  last.free();
+  await Promise.resolve();
+  expect(given).toStrictEqual(['other', 'last', 'later', 'much later']);
+});
+
+test('one that leaves before it got its place keeps nobody waiting', () => {
+  const { take, given } = createPlaces();
+  take('other');
+  take('last', 1).free();
+  take('later');
+  expect(given).toStrictEqual(['other', 'later']);
+});
