@@ -48,11 +48,17 @@ const blocks: readonly (readonly [string, string])[] = [
   ['LongCat', `<longcat_tool_call>search\n<longcat_arg_key>q</longcat_arg_key>\n</longcat_tool_call>`],
   ['InternLM', `<|action_start|><|plugin|>${json}<|action_end|>`],
   ['a fence', `${fence}tool_call\n${json}\n${fence}`],
+  [
+    'a fence with code in a fence of its own',
+    `${fence}tool_call\n{"name":"write","arguments":{"text":"${fence}js\\n1\\n${fence}"}}\n${fence}`,
+  ],
+  ['Python of InternLM', '<|action_start|><|interpreter|>print(1)<|action_end|>'],
   ['an end without a beginning', `${json}\n</tool_call>`],
 ];
 
 const shown: readonly (readonly [string, string])[] = [
   ['markup that is never closed, behind words', `I use <tool_call> {"q":1}`],
+  ['tokens that words speak of', 'a call between <|START_ACTION|>, then JSON, and <|END_ACTION|> behind it'],
   ['words in markup', '<tool_call>Please read this first.</tool_call>'],
   ['markup shown in a line of code', 'Write `<tool_call>{"q":1}</tool_call>` to call it.'],
   ['markup shown in a fence, behind words', `Like this:\n${fence}xml\n<tool_call>{"q":1}</tool_call>\n${fence}`],
@@ -154,6 +160,17 @@ describe('the markup of a call without a call', () => {
     for (const piece of ['Let me look', '. <to', 'tal> is <tool', '_call>{}']) builder.text(piece);
     expect(deltas).toStrictEqual(['Let me look', '. ', '<total> is ']);
   });
+});
+
+test('a back-tick at the end of a part does not hold up the next one', () => {
+  const deltas: string[] = [];
+  const builder = createResponseBuilder({
+    request: { tools: [{ name: 'search', description: '', inputSchema: {} }] },
+    onDelta: (delta) => delta.type === 'text' && deltas.push(delta.text),
+  });
+  builder.text('I look at `a.ts`', 'one');
+  for (const piece of ['It says ', 'hello.']) builder.text(piece, 'two');
+  expect(deltas.join('')).toBe('I look at `a.ts`It says hello.');
 });
 
 describe('whatever the text, and in whatever pieces it comes', () => {

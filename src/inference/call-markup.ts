@@ -10,8 +10,8 @@ const elementNames = [...names, 'TOOL_CALLS', 'TOOL_CALL', 'TOOLCALLS', 'TOOLCAL
 const prefixes = ['', 'antml:', 'minimax:', 'seed:', 'steptml:', 'longcat_', '｜DSML｜', '|DSML|'];
 
 /** Tokens of models around a call, and those that close them. */
-const pairs: readonly (readonly [opening: string, closing: string])[] = [
-  ['<start_function_call>', '<end_function_call>'],
+const pairs: readonly (readonly [opening: string, closing: string, mayHoldAnything?: true])[] = [
+  ['<start_function_call>', '<end_function_call>', true],
   ['<|START_ACTION|>', '<|END_ACTION|>'],
   ['<|action_start|>', '<|action_end|>'],
 ];
@@ -57,7 +57,9 @@ interface Block {
 interface Opened {
   readonly bodyAt: number;
   readonly closing: string;
-  readonly mayHoldAnything?: true;
+  /** The place from which on what closes it is looked for, if not from the beginning of the body. */
+  readonly closingFrom?: number;
+  readonly mayHoldAnything?: true | undefined;
 }
 
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
@@ -65,13 +67,26 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
   return pattern.exec(text);
 }
 
+/** Returns the end of the JSON that begins here, or this place if none does: code inside it may have fences of its own. */
+function skipJson(text: string, from: number): number {
+  const at = from + text.slice(from).search(/\S|$/);
+  if (text[at] !== '{' && text[at] !== '[') return from;
+  const scanner = new JsonScanner('container');
+  const isAll = scanner.take(text.slice(at));
+  if (isAll) return text.length;
+  return scanner.isComplete ? at + (scanner.end()?.at ?? 0) : from;
+}
+
 function readOpening(text: string, at: number): Opened | undefined {
   const tag = match(element, text, at);
   if (tag !== null) return { bodyAt: element.lastIndex, closing: `</${tag[1] ?? ''}>` };
   if (match(namedFunction, text, at) !== null) return { bodyAt: namedFunction.lastIndex, closing: '</function>' };
-  if (match(fence, text, at) !== null) return { bodyAt: fence.lastIndex, closing: '```' };
+  if (match(fence, text, at) !== null) {
+    const bodyAt = fence.lastIndex;
+    return { bodyAt, closing: '```', closingFrom: skipJson(text, bodyAt) };
+  }
   const pair = pairs.find(([opening]) => text.startsWith(opening, at));
-  if (pair !== undefined) return { bodyAt: at + pair[0].length, closing: pair[1], mayHoldAnything: true };
+  if (pair !== undefined) return { bodyAt: at + pair[0].length, closing: pair[1], mayHoldAnything: pair[2] };
   const token = match(section, text, at);
   if (token === null) return undefined;
   const [whole, name = ''] = token;
@@ -81,7 +96,9 @@ function readOpening(text: string, at: number): Opened | undefined {
 
 /** True for what stands in markup if it is a call: JSON, elements, or a name with or without arguments. */
 function looksLikeCall(body: string): boolean {
-  const text = body.trim();
+  const text = body.trim().replace(/^<\|plugin\|>\s*/, '');
+  // What an interpreter is to run may be anything.
+  if (text.startsWith('<|interpreter|>')) return true;
   if (text === '' || /^[\w.:-]+\s*(?:[({[<]|$)/.test(text) || /^<[^]*>$/.test(text)) return true;
   return new JsonText().take(text).isOnlyJson;
 }
@@ -99,8 +116,8 @@ function readUnclosed(text: string, begin: number): Block | undefined {
 function readBlock(text: string, begin: number): Block | undefined {
   const opened = readOpening(text, begin);
   if (opened === undefined) return readUnclosed(text, begin);
-  const { bodyAt, closing, mayHoldAnything } = opened;
-  const closedAt = text.indexOf(closing, bodyAt);
+  const { bodyAt, closing, closingFrom = bodyAt, mayHoldAnything } = opened;
+  const closedAt = text.indexOf(closing, closingFrom);
   const isWhole = closedAt !== -1;
   const end = isWhole ? closedAt + closing.length : text.length;
   return mayHoldAnything === true || looksLikeCall(text.slice(bodyAt, isWhole ? closedAt : end)) ? { begin, end, isWhole } : undefined;
@@ -116,6 +133,8 @@ function opensCode(before: string): boolean {
 /** True if more text could make the end of a text the beginning of markup. */
 function mayOpen(text: string, at: number): boolean {
   if (text.length - at >= longestOpening) return false;
+  // A fence begins a line; any other back-tick is part of it.
+  if (text[at] === '`' && /\S[^\n]*$/.test(text.slice(Math.max(0, text.lastIndexOf('\n', at - 1) + 1), at))) return false;
   const end = text.slice(at);
   return openings.some((opening) => opening.startsWith(end));
 }

@@ -3,7 +3,7 @@
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import { ContinuationOutcome, toStopEvaluation } from '../continuation/index.ts';
 import type { IdSource } from '../lib/index.ts';
-import { cleanText, describeValue, InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { cleanText, describeValue, InvalidArgumentError, isRecord, jsonEquals } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Execution } from './execution.ts';
 import { getAwaitedGrants, hasEnded, getLastOutcome, getStopReason, withResult } from './execution.ts';
@@ -48,12 +48,15 @@ export function approveWait<S extends Step>(execution: Execution<S>, id: string,
   refuseGrant(execution, id);
   const { pendingStep } = execution;
   // Arguments passed in the wrong place would be lost, and the call would run unchanged.
-  const isWaiting = pendingStep?.waits.some((wait) => wait.id === id) === true;
-  if (isWaiting && !(isRecord(options) && Object.keys(options).every((name) => name === 'args' || name === 'by')))
+  const wait = pendingStep?.waits.find((each) => each.id === id);
+  if (wait !== undefined && !(isRecord(options) && Object.keys(options).every((name) => name === 'args' || name === 'by')))
     throw new InvalidArgumentError(
       `The options of approve() must be { args }, not ${describeOptions(options)}. Put edited arguments in args.`,
     );
-  const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
+  const args = options.args === undefined ? undefined : parseValue(options.args, 'The edited arguments');
+  // What was asked for may be sent back as it is: that changes nothing.
+  const isEdited = args !== undefined && !(wait !== undefined && 'args' in wait && jsonEquals(wait.args, args));
+  const edited = isEdited ? { args } : {};
   return { ...execution, pendingStep: withAnswer(pendingStep, { type: 'approved', id, ...edited, ...toAuthor(options) }) };
 }
 

@@ -235,13 +235,23 @@ describe('edited arguments that the schema of the tool would change are refused'
       const handle = createSessionHandler(runtime, options);
       const approveWith = (args: object) =>
         handle(post(`/sessions/s/waits/${encodeURIComponent(wait.id)}/approve`, { digest: wait.digest, until: 'rest', args }));
-      const refused = await approveWith({ euros: 5 });
+      const refused = await approveWith({ euros: 6 });
       expect([refused.status, await refused.json()]).toMatchObject([400, { error: { message: expect.stringMatching(change) as string } }]);
       expect(runs).toEqual([]);
       expect((await approveWith({ euros: 5, fee: 1 })).status).toBe(200);
-      expect([runs, asked]).toEqual([[{ euros: 5, fee: 1 }], [{ euros: 5 }, { euros: 5, fee: 1 }]]);
+      expect([runs, asked]).toEqual([[{ euros: 5, fee: 1 }], [{ euros: 6 }, { euros: 5, fee: 1 }]]);
     },
   );
+
+  it('what was asked for may be sent back as it is: that is not an edit', async () => {
+    const { runtime, wait, options } = await open(make().agent, false);
+    const body = { digest: wait.digest, until: 'rest', args: { euros: 5 } };
+    const answer = await createSessionHandler(runtime, options)(post(`/sessions/s/waits/${encodeURIComponent(wait.id)}/approve`, body));
+    expect([answer.status, runs]).toEqual([200, [{ euros: 5, fee: 1_000_000 }]]);
+    const resolved = [];
+    for await (const event of runtime.events('s')) if (event.type === 'WaitResolved') resolved.push(event.edited);
+    expect(resolved).toEqual([false]);
+  });
 
   it('over AG-UI', async () => {
     const { runtime, options } = await open(make().agent, false);
@@ -253,7 +263,7 @@ describe('edited arguments that the schema of the tool would change are refused'
     const [first] = await run('r1', []);
     if (first === undefined) throw new Error('An interrupt was expected.');
     const refused = await handle(
-      post('/', { threadId: 's', runId: 'r2', messages: [], resume: [approve(first, { editedArgs: { euros: 5 } })] }),
+      post('/', { threadId: 's', runId: 'r2', messages: [], resume: [approve(first, { editedArgs: { euros: 6 } })] }),
     );
     expect((await readEvents(refused)).at(-1)).toMatchObject({ type: 'RUN_ERROR', message: expect.stringMatching(change) as string });
     expect(runs).toEqual([]);
@@ -269,7 +279,7 @@ describe('edited arguments that the schema of the tool would change are refused'
     await page.addToolApprovalResponse({ id, approved: true });
     const give = async (edited: object) =>
       (await site.request('POST', '', { id: 'c1', messages: page.messages, edits: { [id]: edited } })).text();
-    expect(await give({ euros: 5 })).toMatch(change);
+    expect(await give({ euros: 6 })).toMatch(change);
     expect(runs).toEqual([]);
     await give({ euros: 5, fee: 1 });
     await until(() => runs.length === 1);

@@ -24,6 +24,27 @@ describe.each(places)('runOnce() on %s', (_, makePlace) => {
     await expect(client.runOnce('two', { untilMs: 1000 })).rejects.toMatchObject({ code: 'unknown-session' });
   });
 
+  test('also runs what an earlier claim got, if its answer was lost', async () => {
+    const stage = stageOn(makePlace());
+    const client = stage.start({ role: 'client' });
+    for (const id of ['one', 'two']) {
+      await client.create({ id }, { by: ann });
+      await client.send(id, `note ${id.length}; say ${id}`, { by: ann, until: 'accepted' });
+    }
+    const open = stage.place.open();
+    let isLost = true;
+    // The next claim of a worker gets the answer that it has not seen.
+    const claim: typeof open.leases.claim = (query) => {
+      if (!isLost || query.sessionIds === undefined) return open.leases.claim(query);
+      isLost = false;
+      return open.leases.claim({ ...query, sessionIds: ['one'] });
+    };
+    const other = stage.start({ role: 'client', store: { ...open, leases: { ...open.leases, claim } } });
+    const ran = await other.runOnce('two', { untilMs: 10_000 });
+    expect([ran.type, ran.type === 'rested' && ran.session.text]).toStrictEqual(['rested', 'two']);
+    await until(async () => expect((await client.get('one')).text).toBe('one'));
+  });
+
   test('leaves the session between two steps when the time is over, and another continues', async () => {
     const stage = stageOn(makePlace());
     const client = stage.start({ role: 'client' });

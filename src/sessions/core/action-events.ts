@@ -4,7 +4,7 @@
 import type { EventHeader } from '../../events/index.ts';
 import { BaseEvent, describeEvent } from '../../events/index.ts';
 import type { Json, JsonObject } from '../../lib/index.ts';
-import { isList, omitUndefined } from '../../lib/index.ts';
+import { isList, jsonEquals, omitUndefined } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { Execution, Grant, RunState, Wait } from '../../step-by-step/index.ts';
 import type { Action, Actor } from './action.ts';
@@ -229,7 +229,8 @@ function createWaitEvents(applied: AppliedAction, next: NextHeader): readonly Ba
   const { execution } = before;
   const isExpiry = action.type === 'reject' && action.by.kind === 'system' && action.by.id === 'expiry';
   const reason = 'reason' in action ? action.reason : undefined;
-  const edited = action.type === 'approve' && action.args !== undefined;
+  const isEdited = (wait: Wait): boolean =>
+    action.type === 'approve' && action.args !== undefined && !('args' in wait && jsonEquals(wait.args, action.args));
   // A step that ended the process each time is the next one, though nothing of it is recorded.
   const step = execution.pendingStep?.number ?? execution.results.length + (execution.crashLoop === undefined ? 0 : 1);
   return findEndedWaits(applied).map(
@@ -238,7 +239,7 @@ function createWaitEvents(applied: AppliedAction, next: NextHeader): readonly Ba
         wait,
         decision: isExpiry ? WaitDecision.Expired : (decisions[action.type] ?? WaitDecision.Resumed),
         reason,
-        edited,
+        edited: isEdited(wait),
         approval: applied.use,
       }),
   );

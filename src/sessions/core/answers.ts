@@ -6,7 +6,7 @@ import { toAuthorName } from './action.ts';
 import { AgentChangedError, ForgedApprovalError, LateAnswerError, StaleApprovalError } from './errors.ts';
 import type { AgentIdentity } from './agents.ts';
 import { describeIdentity, toIdentity } from './agents.ts';
-import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
+import { InvalidArgumentError, jsonEquals, omitUndefined } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { AskedCall, Orchestrator, RunState, Wait } from '../../step-by-step/index.ts';
 import { AlreadyAnsweredError, NotWaitingError, toAskedCall } from '../../step-by-step/index.ts';
@@ -102,11 +102,13 @@ async function checkEarlyApproval({ waitId, digest }: AnswerRequest, asked: Aske
 
 /** Throws if the agent cannot run a call as it was approved. */
 async function checkApproved(
-  { args }: Extract<AnswerRequest, { readonly type: 'approve' }>,
+  { args: sent }: Extract<AnswerRequest, { readonly type: 'approve' }>,
   { toolName, args: asked, agent: inside }: Extract<Wait, { readonly toolName: string }>,
   { agent, askedBy }: { readonly agent: Orchestrator; readonly askedBy: AgentIdentity | undefined },
 ): Promise<void> {
   const found = toIdentity(agent);
+  // What was asked for may be sent back as it is: that changes nothing.
+  const args = sent === undefined || jsonEquals(sent, asked) ? undefined : sent;
   // Another version may have no such tool, or one that takes other arguments. The fingerprint says nothing of the runs inside.
   const isChanged = askedBy !== undefined && (askedBy.fingerprint !== found.fingerprint || inside !== undefined);
   if (args === undefined && !isChanged) return;

@@ -50,21 +50,19 @@ interface Preface {
 /** The least length of a text that is not written twice. */
 const longText = 200;
 
-const hasJson = (value: object): value is { readonly toJSON: () => unknown } => 'toJSON' in value && typeof value.toJSON === 'function';
+const hasJson = (value: unknown): value is { readonly toJSON: () => unknown } =>
+  typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';
 
 type OnText = (text: string, path: Path) => void;
 
 /** Calls back for each long text inside a value, as JSON shows it. The path is good for the time of the call. */
-function visitTexts(value: unknown, onText: OnText, path: (string | number)[] = []): void {
+function visitTexts(given: unknown, onText: OnText, path: (string | number)[] = []): void {
+  const value = hasJson(given) ? given.toJSON() : given;
   if (typeof value === 'string') {
     if (value.length >= longText) onText(value, path);
     return;
   }
   if (typeof value !== 'object' || value === null) return;
-  if (hasJson(value)) {
-    visitTexts(value.toJSON(), onText, path);
-    return;
-  }
   const isList = Array.isArray(value);
   for (const key of Object.keys(value)) {
     path.push(isList ? Number(key) : key);

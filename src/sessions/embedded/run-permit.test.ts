@@ -39,6 +39,17 @@ test('whoever is to be the only one waits for all others, and nobody starts besi
   expect(given).toStrictEqual(['other', 'last', 'later', 'much later']);
 });
 
+test('a second one that leaves without its turn lets nobody in beside the first (U2)', async () => {
+  const { take, given } = createPlaces();
+  take('last', 1);
+  const second = take('second', 1);
+  take('later');
+  second.grantNow();
+  second.free();
+  await Promise.resolve();
+  expect(given).toStrictEqual(['last', 'second']);
+});
+
 test('one that leaves before it got its place keeps nobody waiting', () => {
   const { take, given } = createPlaces();
   take('other');

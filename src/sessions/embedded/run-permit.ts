@@ -20,8 +20,8 @@ export class RunPlaces {
   /** Those who wait, each with the number of taken places below which it gets one. */
   readonly #waiting = new Map<() => void, number>();
   #taken = 0;
-  /** True while somebody is there who is to be the only one. */
-  #isOnlyOne = false;
+  /** Whoever is there and is to be the only one. */
+  #only: (() => void) | undefined;
 
   constructor(closing: AbortSignal, size: number = Infinity) {
     this.#size = size;
@@ -46,7 +46,7 @@ export class RunPlaces {
       isGranted = true;
       this.#waiting.delete(grantNow);
       this.#taken += 1;
-      if (most === 1) this.#isOnlyOne = true;
+      if (most === 1) this.#only ??= grantNow;
       onGranted();
     };
     const free = (): void => {
@@ -54,10 +54,10 @@ export class RunPlaces {
       isFree = true;
       grantNow();
       this.#taken -= 1;
-      if (most === 1) this.#isOnlyOne = false;
-      for (const [grant, below] of this.#waiting) if (!this.#isOnlyOne && this.#taken < below) grant();
+      if (this.#only === grantNow) this.#only = undefined;
+      for (const [grant, below] of this.#waiting) if (this.#only === undefined && this.#taken < below) grant();
     };
-    const isThere = !this.#isOnlyOne && this.#taken < most;
+    const isThere = this.#only === undefined && this.#taken < most;
     if (isThere) grantNow();
     else this.#waiting.set(grantNow, most);
     const granted = isThere ? undefined : new Promise<void>((resolve) => (onGranted = resolve));

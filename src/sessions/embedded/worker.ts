@@ -123,7 +123,7 @@ export class Worker {
   }
 
   async #join(): Promise<void> {
-    const { store, heartbeatClock, watcher, closing, getRoom, onMail } = this.#services;
+    const { store, heartbeatClock, watcher, closing, getRoom, onMail, report } = this.#services;
     if (closing.aborted) return;
     await store.leases.join(this.#toInfo(), { room: getRoom() });
     this.#lastBeat = heartbeatClock.monotonic();
@@ -134,8 +134,11 @@ export class Worker {
       this.look();
     });
     closing.addEventListener('abort', unlisten);
-    await this.#judge();
     this.#arm();
+    // It has joined, whatever becomes of others; with the next sign of life they are looked at again.
+    await this.#judge().catch((error: unknown) => {
+      if (!isStoreClosed(error)) report(error, 'the workers of the store');
+    });
   }
 
   /** Claims what there is room for, again and again until nothing is left. Settles when all of it is being worked on. */
@@ -171,13 +174,18 @@ export class Worker {
 
   /** Claims one session, also if another worker would be preferred. Returns undefined if it cannot be claimed. */
   async claimOne(sessionId: string): Promise<ClaimedSession | undefined> {
-    const { store, agents, clock } = this.#services;
+    const { store, agents, clock, run } = this.#services;
     // A process that stood still may have been taken for gone.
     await this.#showLife();
     const { claimable } = agents;
     const query = { worker: this.#id, limit: 1, agents: claimable, maxFormat: storedFormat, now: clock.now(), sessionIds: [sessionId] };
-    const { sessions } = await store.leases.claim(query);
-    return sessions[0];
+    for (;;) {
+      const { sessions } = await store.leases.claim(query);
+      const found = sessions.find((claimed) => claimed.sessionId === sessionId);
+      // After a claim whose answer was lost, the first answer is that one.
+      for (const other of sessions) if (other !== found) this.#note(run(other));
+      if (found !== undefined || sessions.length === 0) return found;
+    }
   }
 
   /** Claims when this time has come. */

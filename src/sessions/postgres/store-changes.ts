@@ -36,6 +36,9 @@ function toRow(columns: readonly string[], values: Values): Record<string, Value
   return row;
 }
 
+/** Columns that say whether a row is still as it was read. The sum of a head leaves its lease out. */
+const getGuards = (table: StoredTable): readonly string[] => (table === 'heads' ? ['sum', 'fence'] : ['sum']);
+
 /** Changes of one kind: of the rows of a table, or of those in which some columns have given values. */
 interface Group {
   readonly type: Change['type'];
@@ -53,7 +56,7 @@ function groupChanges(changes: readonly Change[]): readonly Group[] {
     const group = groups.get(name) ?? { type, table, columns, rows: [] };
     groups.set(name, group);
     const row = toRow(columns, values);
-    if (type === 'set') row['old_sum'] = change.before[columns.indexOf('sum')];
+    if (type === 'set') for (const guard of getGuards(table)) row[`old_${guard}`] = change.before[columns.indexOf(guard)];
     group.rows.push(row);
   }
   return [...groups.values()];
@@ -79,8 +82,10 @@ function addGroup({ parts, values, counts }: Statement, schema: string, { type, 
   } else {
     const keys = columns.slice(0, table === 'log' || table === 'mail' ? 2 : 1);
     const set = columns.slice(keys.length).map((column) => `${column} = r.${column}`);
-    const where = [...keys, 'sum'].map((key) => `t.${key} = r.${key === 'sum' ? 'old_sum' : key}`).join(' AND ');
-    parts.push(`set_${table} AS (UPDATE ${name} t SET ${set.join(', ')} FROM ${source}, old_sum bigint) WHERE ${where} RETURNING 1)`);
+    const guards = getGuards(table);
+    const where = [...keys.map((key) => `t.${key} = r.${key}`), ...guards.map((guard) => `t.${guard} = r.old_${guard}`)].join(' AND ');
+    const old = guards.map((guard) => `old_${guard} bigint`).join(', ');
+    parts.push(`set_${table} AS (UPDATE ${name} t SET ${set.join(', ')} FROM ${source}, ${old}) WHERE ${where} RETURNING 1)`);
     counts.push([`(SELECT count(*) FROM set_${table})`, rows.length]);
   }
 }

@@ -3,10 +3,10 @@
 // Does not: keep anything of a session. Its log is in the store of the runtime, which also refuses whoever was replaced.
 // Object-1. An action is posted under a request id that its journal keeps: a handler that is repeated acts once.
 // Object-2. After an action there is always a call of `run` to come, until nothing is left to do.
-// Object-3. At most one delayed call waits for each time: another is made only if it is to come earlier.
+// Object-3. While a delayed call is to come, another is made only if it is to come earlier.
 import type { ObjectContext, ObjectOptions, ObjectSharedContext, VirtualObjectDefinition } from '@restatedev/restate-sdk';
 import { handlers, object, rpc, TerminalError } from '@restatedev/restate-sdk';
-import { omitUndefined, SteplineError } from '../../lib/index.ts';
+import { InvalidArgumentError, isRecord, omitUndefined, SteplineError } from '../../lib/index.ts';
 import type { ActionOptions, EmbeddedRuntime, NewSession, Session, SessionResult } from '../index.ts';
 
 /** Options of createSessionObject(). */
@@ -76,12 +76,17 @@ function toTerminalError(error: unknown): TerminalError | undefined {
   return new TerminalError(message, { errorCode: statuses[code] ?? 409, metadata: { code } });
 }
 
+function assertInput(input: unknown): void {
+  if (!isRecord(input)) throw new InvalidArgumentError('The input of this handler must be a JSON object.');
+}
+
 /** Creates a Restate object that runs the sessions of a store, each under its id. Serve it in any number of processes. */
 export function createSessionObject(given: SessionObjectOptions): VirtualObjectDefinition<string, SessionObject> {
   const { runtime, name = 'sessions', untilMs = 60_000, retryMs = 1000, options } = given;
   const callMe = (ctx: ObjectSharedContext) => ctx.objectSendClient<VirtualObjectDefinition<string, SessionObject>>({ name }, ctx.key);
   const act = <Input extends Options<ActionOptions>>(post: (id: string, input: Input & ActionOptions) => Promise<SessionResult>) =>
     handlers.object.shared(async (ctx: ObjectSharedContext, input: Input): Promise<Accepted> => {
+      assertInput(input);
       const requestId = input.requestId ?? ctx.rand.uuidv4();
       const accepted = await ctx.run('post', async () => {
         const { execution, status, isRepeated, isPending } = await post(ctx.key, { ...input, requestId, until: 'accepted' });
@@ -95,6 +100,7 @@ export function createSessionObject(given: SessionObjectOptions): VirtualObjectD
     options: { asTerminalError: toTerminalError, ...options },
     handlers: {
       create: handlers.object.shared(async (ctx: ObjectSharedContext, input: Parameters<SessionObject['create']>[1]) => {
+        assertInput(input);
         const { by, traceparent, requestId = ctx.rand.uuidv4(), ...session } = input;
         await ctx.run('create', async () => {
           await runtime.create({ ...session, id: ctx.key }, omitUndefined({ by, traceparent, requestId }));
@@ -110,8 +116,14 @@ export function createSessionObject(given: SessionObjectOptions): VirtualObjectD
       grant: act<Inputs['grant']>((id, { amounts, ...more }) => runtime.grant(id, amounts, more)),
       run: async (ctx: ObjectContext, calledFor?: number) => {
         const ran = await ctx.run('run', async () => {
-          const once = await runtime.runOnce(ctx.key, { untilMs });
-          return { type: once.type, ...(once.type === 'rested' && omitUndefined({ wakeAt: once.wakeAt })) };
+          try {
+            const once = await runtime.runOnce(ctx.key, { untilMs });
+            return { type: once.type, ...(once.type === 'rested' && omitUndefined({ wakeAt: once.wakeAt })) };
+          } catch (error) {
+            // While releases change, another process may have the agent.
+            if (SteplineError.is(error) && error.code === 'unknown-agent') return { type: 'left' as const };
+            throw error;
+          }
         });
         if (ran.type === 'rested' && ran.wakeAt === undefined) return ran;
         const now = await ctx.date.now();

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { EmbeddedRuntime, SessionRuntimeOptions, SessionWait } from '../../../src/sessions/index.ts';
-import { createMemoryStore, createSessionRuntime } from '../../../src/sessions/index.ts';
+import { createMemoryStore, createSessionRuntime, UnknownAgentError } from '../../../src/sessions/index.ts';
 import type { SessionObjectOptions } from '../../../src/sessions/restate/index.ts';
 import { createSessionObject } from '../../../src/sessions/restate/index.ts';
 import { createAgent, defineTool } from '../../../src/entry/index.ts';
@@ -125,8 +125,21 @@ describe('createSessionObject()', () => {
     expect((await desk.runtime.actions('one')).filter(({ type }) => type === 'send')).toHaveLength(1);
   });
 
+  test('runs a session in another process if one does not have its agent', async () => {
+    let misses = 2;
+    const { call, until } = await openDesk({}, (runtime) => ({
+      ...runtime,
+      runOnce: (...given) => ((misses -= 1) >= 0 ? Promise.reject(new UnknownAgentError('desk', ['other'])) : runtime.runOnce(...given)),
+    }));
+    await call('one', 'create', { by });
+    await call('one', 'send', { by, content: 'say Hello' });
+    await until('one', 'completed');
+    expect(misses).toBeLessThan(0);
+  });
+
   test('says why an action is refused, and does not repeat it', async () => {
     const { call } = await openDesk();
+    expect(await call('two', 'send')).toMatchObject({ status: 400, body: { metadata: { code: 'invalid-argument' } } });
     expect(await call('two', 'send', { by, content: 'Hello?' })).toMatchObject({
       status: 404,
       body: { metadata: { code: 'unknown-session' } },
