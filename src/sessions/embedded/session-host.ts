@@ -258,10 +258,12 @@ export class SessionHost implements SessionServices, LogServices {
   onReleased(session: LiveSession, error: unknown): void {
     this.sessions.drop(session);
     const isExpected = this.closing.aborted || hasCode(error, 'session-deleted', 'runtime-closed', 'lease-lost');
-    if (!isExpected) this.report(error, `session ${session.id}`);
+    // An action of this process has found mail before it, and waits behind that now.
+    const isBehindMail = hasCode(error, 'mail-waiting');
+    if (!isExpected && !isBehindMail) this.report(error, `session ${session.id}`);
     if (hasCode(error, 'session-deleted')) this.openSteps.forget(session.id);
     else if (session.log.isOwned && !isExpected)
-      this.worker.giveBack(session.id, hasCode(error, 'store-unavailable') ? retryStoreMs : retryMs);
+      this.worker.giveBack(session.id, isBehindMail ? 0 : hasCode(error, 'store-unavailable') ? retryStoreMs : retryMs);
     if (!this.worker.hasRoom) this.worker.look();
   }
 
@@ -321,8 +323,9 @@ export class SessionHost implements SessionServices, LogServices {
       });
     } catch (error) {
       if (hasCode(error, 'session-deleted', 'unknown-session')) return;
-      if (!hasCode(error, 'lease-lost')) this.#noteFailure(sessionId, error);
-      this.worker.giveBack(sessionId, hasCode(error, 'lease-lost') ? 0 : hasCode(error, 'store-unavailable') ? retryStoreMs : retryMs);
+      const isPassing = hasCode(error, 'lease-lost', 'mail-waiting');
+      if (!isPassing) this.#noteFailure(sessionId, error);
+      this.worker.giveBack(sessionId, isPassing ? 0 : hasCode(error, 'store-unavailable') ? retryStoreMs : retryMs);
     } finally {
       this.#claimed.delete(sessionId);
     }

@@ -203,8 +203,12 @@ export class Worker {
   /** Gives a session back that cannot be worked on here, and leaves it alone for this time. */
   giveBack(sessionId: string, delayMs: number): void {
     const { clock, closing } = this.#services;
-    this.#left.add(sessionId);
     this.#returning.add(sessionId);
+    if (delayMs === 0) {
+      void this.#returnAll().then(() => closing.aborted || this.look());
+      return;
+    }
+    this.#left.add(sessionId);
     clock.schedule(
       delayMs,
       () => {
