@@ -229,8 +229,7 @@ function createWaitEvents(applied: AppliedAction, next: NextHeader): readonly Ba
   const { execution } = before;
   const isExpiry = action.type === 'reject' && action.by.kind === 'system' && action.by.id === 'expiry';
   const reason = 'reason' in action ? action.reason : undefined;
-  const isEdited = (wait: Wait): boolean =>
-    action.type === 'approve' && action.args !== undefined && !('args' in wait && jsonEquals(wait.args, action.args));
+  const edited = action.type === 'approve' ? action.args : undefined;
   // A step that ended the process each time is the next one, though nothing of it is recorded.
   const step = execution.pendingStep?.number ?? execution.results.length + (execution.crashLoop === undefined ? 0 : 1);
   return findEndedWaits(applied).map(
@@ -239,7 +238,7 @@ function createWaitEvents(applied: AppliedAction, next: NextHeader): readonly Ba
         wait,
         decision: isExpiry ? WaitDecision.Expired : (decisions[action.type] ?? WaitDecision.Resumed),
         reason,
-        edited: isEdited(wait),
+        edited: edited !== undefined && !('args' in wait && jsonEquals(wait.args, edited)),
         approval: applied.use,
       }),
   );

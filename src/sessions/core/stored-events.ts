@@ -50,14 +50,13 @@ interface Preface {
 /** The least length of a text that is not written twice. */
 const longText = 200;
 
-const hasJson = (value: unknown): value is { readonly toJSON: () => unknown } =>
-  typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';
-
 type OnText = (text: string, path: Path) => void;
 
 /** Calls back for each long text inside a value, as JSON shows it. The path is good for the time of the call. */
 function visitTexts(given: unknown, onText: OnText, path: (string | number)[] = []): void {
-  const value = hasJson(given) ? given.toJSON() : given;
+  const isJson = typeof given === 'object' && given !== null && 'toJSON' in given && typeof given.toJSON === 'function';
+  // Holds: it has the method.
+  const value = isJson ? (given as { toJSON: () => unknown }).toJSON() : given;
   if (typeof value === 'string') {
     if (value.length >= longText) onText(value, path);
     return;

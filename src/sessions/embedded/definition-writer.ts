@@ -33,17 +33,21 @@ export class DefinitionWriter {
   /** Stores what is not stored yet. Whoever calls while it does so waits for the same writes. */
   async flush(): Promise<void> {
     while (!this.isFlushed) {
-      this.#flushing ??= this.#store().finally(() => (this.#flushing = undefined));
+      this.#flushing ??= this.#store();
       await this.#flushing;
     }
   }
 
   async #store(): Promise<void> {
-    for (const [id, body] of this.#waiting) {
-      // If another process has stored it, it is the same text: its id is the hash of it.
-      await this.#notes.write({ name: toDefinitionNote(id), version: 0, body });
-      this.#stored.add(id);
-      this.#waiting.delete(id);
+    try {
+      for (const [id, body] of this.#waiting) {
+        // If another process has stored it, it is the same text: its id is the hash of it.
+        await this.#notes.write({ name: toDefinitionNote(id), version: 0, body });
+        this.#stored.add(id);
+        this.#waiting.delete(id);
+      }
+    } finally {
+      this.#flushing = undefined;
     }
   }
 }

@@ -81,7 +81,8 @@ export class OpenStepWriter {
   endStep(): () => void {
     const { id, storedAttempt } = this.#log;
     const afterEntry = (this.#attempt?.place ?? storedAttempt ?? this.#hub.findAttempt(id))?.afterEntry;
-    this.#stopTimer();
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#attempt = undefined;
     this.#isAnswerVoid = false;
     return () => {
@@ -114,7 +115,8 @@ export class OpenStepWriter {
     const offset = length[kind];
     if (attempt.text === 'none') {
       attempt.text = 'new';
-      this.#stopTimer();
+      this.#cancelTimer?.();
+      this.#cancelTimer = undefined;
     }
     length[kind] += text.length;
     this.#add(attempt, { type: 'text', ...place, kind, answer, offset, text, ...(typeof participant === 'string' && { participant }) });
@@ -167,11 +169,6 @@ export class OpenStepWriter {
     const attempt = Math.max(before?.attempt ?? 0, storedAttempt?.attempt ?? 0, ownersSince) + 1;
     const afterEntry = storedAttempt?.afterEntry ?? before?.afterEntry ?? head;
     return { place: { execution, step, afterEntry, attempt }, isSafe: attempt === ownersSince + 1 };
-  }
-
-  #stopTimer(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
   }
 
   #arm(): void {
