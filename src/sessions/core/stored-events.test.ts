@@ -27,3 +27,13 @@ test('a text that was erased from the body is erased from its events', () => {
   const body = writeBody({ action: { ...send, message: { ...send.message, content: '[erased]' } } });
   expect(readEvents('s', { events, body })).toMatchObject([{ text: '[erased]' }]);
 });
+
+test('writing an event leaves it as it was, however deep the text is in it', () => {
+  const nested = new UserMessageReceived(header, by, { messageId: 'm', text: 'Hello', content: [{ type: 'text', text }] });
+  const before = JSON.stringify(nested);
+  const body = { action: send };
+  const events = writeEvents([nested], body);
+  expect(events).not.toContain(text);
+  expect(JSON.stringify(nested)).toBe(before);
+  expect(readEvents('s', { events, body: writeBody(body) })).toMatchObject([{ content: [{ type: 'text', text }] }]);
+});
