@@ -23,7 +23,7 @@ test('as many get a place as there are, the others in the order in which they ca
   expect(given).toStrictEqual(['one', 'two', 'three']);
 });
 
-test('whoever is to be the only one waits for all others, and nobody starts beside it (U2)', async () => {
+test('an exclusive place is given when all others are free, and nobody gets another meanwhile (U2)', async () => {
   const { take, given } = createPlaces();
   const other = take('other');
   const last = take('last', 1);
@@ -39,7 +39,7 @@ test('whoever is to be the only one waits for all others, and nobody starts besi
   expect(given).toStrictEqual(['other', 'last', 'later', 'much later']);
 });
 
-test('a second one that leaves without its turn lets nobody in beside the first (U2)', async () => {
+test('a second exclusive place that is given back early lets nobody in beside the first (U2)', async () => {
   const { take, given } = createPlaces();
   take('last', 1);
   const second = take('second', 1);
@@ -50,7 +50,7 @@ test('a second one that leaves without its turn lets nobody in beside the first 
   expect(given).toStrictEqual(['last', 'second']);
 });
 
-test('one that leaves before it got its place keeps nobody waiting', () => {
+test('a place that is given back before it was given keeps nobody waiting', () => {
   const { take, given } = createPlaces();
   take('other');
   take('last', 1).free();

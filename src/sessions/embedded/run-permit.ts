@@ -20,7 +20,7 @@ export class RunPlaces {
   /** Those who wait, each with the number of taken places below which it gets one. */
   readonly #waiting = new Map<() => void, number>();
   #taken = 0;
-  /** Whoever is there and is to be the only one. */
+  /** The holder of a place that nobody may share. */
   #only: (() => void) | undefined;
 
   constructor(closing: AbortSignal, size: number = Infinity) {
@@ -36,7 +36,7 @@ export class RunPlaces {
     return Math.max(0, this.#size - this.#taken - this.#waiting.size);
   }
 
-  /** Takes a place once fewer than this are taken. Beside somebody who waited until none was, nobody gets one. */
+  /** Takes a place once fewer than this are taken. With 1, the place is exclusive: nobody gets another until it is free. */
   take(most: number = this.#size): RunPlace {
     let isGranted = false;
     let isFree = false;

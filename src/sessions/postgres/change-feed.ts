@@ -50,7 +50,7 @@ export const notifyText = (schema: string, change: StoreChange): string =>
 /** Joins statements into one message. */
 export const joinStatements = (...texts: readonly (string | undefined)[]): string => texts.filter((text) => text !== undefined).join('; ');
 
-/** Runs statements that end with a notification. One for which the server has no room is left out: whoever waits looks again after a second. */
+/** Runs statements that end with a notification. If the server has no room for it, it is left out: everyone looks again after a second. */
 export async function queryAndNotify(query: Query, text: string): Promise<void> {
   await query(text).catch((error: unknown) => {
     if (getSqlState(error) !== '54000') throw error;
